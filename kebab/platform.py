@@ -9,6 +9,7 @@ import importlib.util
 import os
 import resource
 import select
+import shutil
 import signal
 import stat
 import sys
@@ -36,6 +37,12 @@ def list_missing_features() -> list[str]:
     """Return what kebab does on Linux and not on this system."""
     others = ["memory limits of workers", "processor time of workers (the clock decides)"]
     return [] if is_linux() else others
+
+
+def find_editor() -> str:
+    """Return an editor of this machine."""
+    known = ("nano", "vim", "vi", "nvim", "micro", "hx", "emacs", "code")
+    return next(filter(shutil.which, known), "vi")
 
 
 # Files.

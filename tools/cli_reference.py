@@ -1,12 +1,13 @@
-"""Builds the reference of the command line from the commands."""
+"""Builds the reference of the command line and its man page from the commands."""
 
 import inspect
+from collections.abc import Iterable
 
 import click
 
 from kebab.cli.command import COMMANDS, EXIT_MEANINGS, Command, root
 from kebab.cli.commands.help import TOPICS
-from kebab.cli.commands.schema import iterate_commands
+from kebab.cli.commands.schema import iterate_commands, list_commands
 from kebab.cli.options import GlobalOption, create_global_options
 
 
@@ -41,6 +42,40 @@ def build_reference_page() -> str:
             ),
         ]
     )
+
+
+def build_man_page() -> str:
+    """Return `kebab.1` in the macros of man(7)."""
+    listing = list_commands()
+    shared = [_record_plain(option) for option in create_global_options()]
+    shared += [("FILTERS", listing.filters), ("MODE", listing.modes)]
+    statuses = [(str(status.value), meaning) for status, meaning in EXIT_MEANINGS.items()]
+    sections = [
+        ("NAME", [r"kebab \- search your own files on your own machine"]),
+        ("SYNOPSIS", [r".B kebab", r"[\fIOPTIONS\fR] \fICOMMAND\fR \fI...\fR"]),
+        ("DESCRIPTION", [_escape(" ".join(inspect.cleandoc(root.help or "").split()))]),
+        ("COMMANDS", _list_terms((one.usage, one.summary) for one in listing.commands)),
+        ("OPTIONS", _list_terms(shared)),
+        ("EXIT STATUS", _list_terms(statuses)),
+        (
+            "EXAMPLES",
+            [line for one in root.examples for line in (".PP", ".EX", _escape(one), ".EE")],
+        ),
+        ("SEE ALSO", _list_terms((f"kebab help {name}", text) for name, text in TOPICS.items())),
+    ]
+    lines = [line for title, body in sections for line in (f'.SH "{title}"', *body)]
+    return "\n".join(['.TH KEBAB 1 "" kebab', ".nh", *lines, ""])
+
+
+def _list_terms(rows: Iterable[tuple[str, str]]) -> list[str]:
+    """Return terms in bold with their meanings below them."""
+    return [line for term, text in rows for line in (".TP", f".B {_escape(term)}", _escape(text))]
+
+
+def _escape(text: str) -> str:
+    """Return text that roff prints as it is."""
+    text = text.replace("\\", r"\e").replace("-", r"\-").replace("`", "")
+    return rf"\&{text}" if text.startswith((".", "'")) else text
 
 
 def _build_statuses() -> list[str]:
@@ -95,6 +130,11 @@ def _build_flags(options: list[click.Parameter] | list[click.Option]) -> list[st
 
 def _record(option: click.Option) -> tuple[str, str]:
     """Return an option as help shows it, safe for a Markdown table."""
+    name, text = _record_plain(option)
+    return name.replace("|", "\\|"), text.replace("|", "\\|")
+
+
+def _record_plain(option: click.Parameter) -> tuple[str, str]:
     record = option.get_help_record(click.Context(root))
     assert record is not None
-    return record[0].replace("|", "\\|"), record[1].replace("|", "\\|")
+    return record

@@ -81,13 +81,17 @@ def _open_samples() -> Iterator[tuple[Kebab, Path]]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         shutil.copytree(SAMPLES, home / "notes")
+        # Doctor names programs of this machine only.
+        (home / "bin").mkdir()
+        (home / "bin" / "ollama").touch(0o755)
+        path = f"{home / 'bin'}:{os.environ['PATH']}"
         places = {f"XDG_{name}_HOME": str(home / place) for name, place in _PLACES.items()}
         foreign = {name for name in os.environ if name.startswith("KEBAB_")}
         kept = {name: value for name, value in os.environ.items() if name not in foreign}
         settings = Settings(offline=True, models=Models(llm=Llm(endpoint=_CLOSED)))
         config = home / ".config" / "kebab" / "config.toml"
         with (
-            patch.dict(os.environ, {**kept, **places, "HOME": folder}, clear=True),
+            patch.dict(os.environ, {**kept, **places, "HOME": folder, "PATH": path}, clear=True),
             Kebab(settings, config_path=config) as kebab,
         ):
             kebab.run(IngestRequest(paths=[str(home / "notes")]))

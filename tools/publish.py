@@ -16,6 +16,7 @@ from kebab.server.openapi import build_document
 from kebab.wire.json_schema import build_schemas
 from tools.cli_reference import (
     build_commands_table,
+    build_man_page,
     build_reference_page,
     build_topics_table,
 )
@@ -47,6 +48,7 @@ def list_files() -> Iterator[tuple[Path, str]]:
     yield _WIRE / "openapi.json", _format_json(build_document())
     yield _WIRE / "errors.md", render_errors_page()
     yield _WIRE / "cli.md", build_reference_page()
+    yield Path("docs") / "kebab.1", build_man_page()
     yield Path("docs") / "formats.md", render_formats_page()
     yield Path("docs") / "review-rules.md", render_rules_page()
     yield _LOCK, _format_json(build_lock())

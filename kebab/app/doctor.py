@@ -1,5 +1,6 @@
 """Checks the health of a knowledge base: runs the checks of `kebab.doctor` over the adapters."""
 
+import shutil
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -209,9 +210,18 @@ def build_inputs(
             measure_probe=partial(_measure_probe, context),
             read_versions=partial(_read_versions, context),
             check_server=lambda: check_server(context.settings),
-            start_command="ollama serve" if ollama else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
+            start_command=_find_start_command()
+            if ollama
+            else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
         ),
     )
+
+
+def _find_start_command() -> str:
+    """Return what starts Ollama, or what does without it on a machine that does not have it."""
+    if shutil.which("ollama"):
+        return "ollama serve"
+    return "export KEBAB_MODELS_LLM_PROVIDER=extractive"
 
 
 def _read_settings(context: AppContext) -> checks.SettingsFile:

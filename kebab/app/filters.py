@@ -14,7 +14,7 @@ from kebab.app.references import ReferenceFinder, is_path, make_absolute
 from kebab.config.settings import is_object_address
 from kebab.core.documents import Link, Source
 from kebab.core.ids import DocId
-from kebab.core.media import list_media_types, list_type_names
+from kebab.core.media import list_type_names
 from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.dates import parse_moment
@@ -164,14 +164,11 @@ def _describe(catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = 
 
 
 def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filters) -> Filters:
-    """Return filters that name sources, paths, types and documents as the snapshot does.
+    """Return filters that name sources, paths and documents as the snapshot does.
 
     A path filter means the first of its readings that any document passes; a value that names
     nothing stays as it is. Every channel gets the result, so that all agree.
     """
-    if filters.media:
-        types = tuple(name for value in filters.media for name in list_media_types(value))
-        filters = replace(filters, media=types)
     if not (filters.path_glob or filters.source or filters.doc_id or filters.links_to):
         return filters
     values = context.build_catalogue(reader)

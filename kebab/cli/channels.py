@@ -19,8 +19,6 @@ from kebab.core.progress import Progress, ProgressKind
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kebab.wire.ingest import IngestReport
-
 _STANDARD = (0, 1, 2)
 _CLOSED = -1
 """The descriptor of a channel that the caller closed: every write fails."""
@@ -196,5 +194,5 @@ class WorkDisplay(Display[Any]):
         last = self.last or Progress(kind=kind)
         self(Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=elapsed))
 
-    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
+    def finish(self, status: int, report: Any = None, *, cancelled: bool) -> None:
         """Show the end."""

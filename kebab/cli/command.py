@@ -5,7 +5,7 @@
 
 import importlib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +33,6 @@ _ALWAYS_POSSIBLE = (Exit.DONE, Exit.ERROR, Exit.INTERRUPTED, Exit.READER_GONE)
 """The statuses of every command."""
 
 
-def list_exit_statuses(*more: Exit) -> list[tuple[int, str]]:
-    """Return the exit statuses of every command and `more`, with their meanings, in order."""
-    return [(status.value, EXIT_MEANINGS[status]) for status in sorted({*_ALWAYS_POSSIBLE, *more})]
-
-
 class Command(click.Command):
     """A command whose help ends with its examples and exit statuses."""
 
@@ -54,7 +49,8 @@ class Command(click.Command):
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
         self.examples = tuple(examples)
-        self.exits = list_exit_statuses(*exits)
+        statuses = sorted({*_ALWAYS_POSSIBLE, *exits})
+        self.exits = [(status.value, EXIT_MEANINGS[status]) for status in statuses]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Store the name and the parameters of the command in the context, and run it."""
@@ -99,21 +95,33 @@ def summarize_help(command: click.Command) -> str:
     return " ".join(text.partition("\n\n")[0].split()).partition(". ")[0].removesuffix(".")
 
 
-class Group(Command, click.Group):
-    """A command with subcommands."""
+def declare_command(
+    name: str, *, examples: Sequence[str] = (), exits: Sequence[Exit] = ()
+) -> Callable[[Callable[..., Any]], Command]:
+    """Return the decorator of a command, whose function gets the context of the call."""
 
-    command_class: type[click.Command] | None = Command  # click creates subcommands with it
+    def decorate(function: Callable[..., Any]) -> Command:
+        declare = click.command(name, cls=Command, examples=examples, exits=exits)
+        return declare(click.pass_obj(function))
+
+    return decorate
+
+
+class Group(Command, click.Group):
+    """A command with subcommands; the function of each gets the context of the call."""
 
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
         super().__init__(name, no_args_is_help=False, **attrs)
 
-    def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """Return the name and the summary of each subcommand."""
-        return [
-            (name, summarize_help(command))
-            for name in self.list_commands(ctx)
-            if (command := self.get_command(ctx, name)) is not None
-        ]
+    def command(self, name: str, **attrs: Any) -> Callable[[Callable[..., Any]], Command]:  # type: ignore[override]
+        """Return the decorator of a subcommand."""
+
+        def decorate(function: Callable[..., Any]) -> Command:
+            made = declare_command(name, **attrs)(function)
+            self.add_command(made)
+            return made
+
+        return decorate
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the subcommands, then the flags."""
@@ -133,6 +141,13 @@ class Group(Command, click.Group):
 
             raise refuse_command(self, ctx, args)
         return super().resolve_command(ctx, args)
+
+
+def declare_group(
+    name: str, *, examples: Sequence[str] = (), exits: Sequence[Exit] = (), cls: type[Group] = Group
+) -> Callable[[Callable[..., Any]], Group]:
+    """Return the decorator of a group of commands."""
+    return click.group(name, cls=cls, examples=examples, exits=exits)
 
 
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
@@ -224,10 +239,6 @@ class LazyGroup(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the table."""
         return list(COMMANDS)
-
-    def summarize_commands(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """Return the names and summaries of the table, which needs no import."""
-        return [*COMMANDS.items()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command after importing its module."""

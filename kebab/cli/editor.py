@@ -15,6 +15,7 @@ from threading import Thread
 
 from kebab import platform
 from kebab.cli.channels import OutputChannels
+from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.errors.system import build_missing_program, build_read_error
 from kebab.wire.citation import Citation, CodeCitation, LineCitation, PageCitation
 
@@ -47,6 +48,7 @@ _VIEWERS = {
 }
 """How viewers take a page, counted from 1."""
 
+_SYSTEM_OPENERS = ("open", "xdg-open")
 _OPENERS, _TEXT_OPENERS = {"darwin": ("open",)}, {"darwin": ("open", "-t")}
 """What shows a text; the others run a script, which a document may be."""
 
@@ -62,7 +64,12 @@ def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]
     editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
     if editor:
         return _add_place(split_words(editor), _EDITORS, file, line)
-    return build_opener_command(file, environ, "export EDITOR=vi", is_text=True)
+    return build_opener_command(file, environ, _name_editor(), is_text=True)
+
+
+def _name_editor() -> str:
+    """Return the command that names an editor of this machine."""
+    return f"export EDITOR={platform.find_editor()}"
 
 
 def build_opener_command(
@@ -105,12 +112,20 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         )
     except FileNotFoundError as fault:
         feature = f"opening a file with `{words[0]}`"
-        raise build_missing_program(words[0], feature, "export EDITOR=vi") from fault
+        raise build_missing_program(words[0], feature, _name_editor()) from fault
     except OSError as fault:
         cause = f"`{words[0]}` cannot be started, {fault.strerror}"
         raise build_read_error(file, cause) from fault
+    if done.returncode and words[0] in _SYSTEM_OPENERS and _has_lines(file):
+        # The system knows no program for texts.
+        raise build_missing_program(words[0], f"opening {file}", _name_editor())
     if done.returncode:
         raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")
+
+
+def _has_lines(file: str) -> bool:
+    media = get_media_type(detect_media_type(file) or "")
+    return media.cites in (CitationKind.LINE, CitationKind.CODE)
 
 
 _WINDOWLESS = (

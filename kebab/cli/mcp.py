@@ -22,12 +22,10 @@ def _name_field(flag: str) -> str:
     return "" if flag in ("--verbose", "--max-count") else flag.removeprefix("--").replace("-", "_")
 
 
-def _keep_plain_hint(hint: str) -> str:
-    """Return a hint unless it names a flag, which no tool has."""
-    return "" if " --" in hint else hint
-
-
-_PIPE = Canvas(complete=_keep_plain_hint, name_flag=_name_field)
+_PIPE = Canvas(
+    complete=lambda hint: "" if " --" in hint else hint,  # no tool has flags
+    name_flag=_name_field,
+)
 
 
 def render_for_model(reply: Reply) -> str:

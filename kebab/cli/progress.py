@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from kebab.app.dispatch import find_operation_status
 from kebab.core.progress import Cancel, Heartbeat, Progress
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
-from kebab.wire.record import NotFound, Reply, Request, find_exit_status
+from kebab.wire.operations import find_operation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kebab.app.facade import Kebab
     from kebab.cli.channels import Display, OutputChannel, WorkDisplay
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
-    from kebab.wire.ingest import IngestReport
+    from kebab.wire.record import NotFound, Reply, Request
     from kebab.wire.review import AgentItems
     from kebab.wire.stream import ReviewEvent
 
@@ -111,7 +113,7 @@ class WorkReporter(Reporter[Progress]):
         super().__init__(display, clock=clock)
         self.display = display
 
-    def finish(self, status: int, report: IngestReport | None = None, *, cancelled: bool) -> None:
+    def finish(self, status: int, report: Reply | None = None, *, cancelled: bool) -> None:
         """Show the end; no heartbeat follows."""
         self._heartbeat.stop()
         with self._lock:
@@ -139,33 +141,30 @@ def report_work(context: CommandContext, *, stream: bool = False) -> Iterator[Wo
         yield reporter
 
 
-@contextmanager
-def report_cancellable_work(
-    context: CommandContext, *, stream: bool = False
-) -> Iterator[tuple[WorkReporter, Cancel]]:
-    """Yield the reporter of long work, and the flag that an interruption sets."""
-    with (
-        report_work(context, stream=stream) as reporter,
-        context.interrupts.cancelling(reporter.display.announce_stop) as cancel,
-    ):
-        yield reporter, cancel
+def run_work(
+    context: CommandContext,
+    request: Request[R],
+    settings: Settings | None = None,
+    *,
+    kebab: Kebab | None = None,
+    stream: bool = False,
+) -> tuple[R, Exit]:
+    """Run an operation with its progress; return its reply and status.
 
-
-def run_work(context: CommandContext, request: Request[R], settings: Settings | None = None) -> R:
-    """Run an operation with its progress; Ctrl-C interrupts it."""
-    with report_work(context) as reporter:
-        reply = context.run(request, settings, report=reporter)
-        reporter.finish(find_exit_status(reply), cancelled=False)
-    return reply
-
-
-def run_cancellable_work(context: CommandContext, request: Request[R]) -> tuple[R, Exit]:
-    """Run an operation with its progress; Ctrl-C cancels it. Return the reply and its status."""
-    settings = context.load_settings()
-    with report_cancellable_work(context) as (reporter, cancel):
-        reply = context.run(request, settings, report=reporter, cancel=cancel)
+    Ctrl-C cancels an operation that can be cancelled, and interrupts any other. With `stream` the
+    events go to stdout, the last one with the reply. An open `kebab` is used instead of one of its
+    own.
+    """
+    run = kebab.run if kebab else partial(context.run, settings=settings or context.load_settings())
+    with report_work(context, stream=stream) as reporter, ExitStack() as stack:
+        cancel = None
+        if find_operation(request).cancellable:
+            notice = reporter.display.announce_stop
+            cancel = stack.enter_context(context.interrupts.cancelling(notice))
+        reply = run(request, report=reporter, cancel=cancel)
         status = find_operation_status(reply, cancel)
-        reporter.finish(status, cancelled=status is Exit.INTERRUPTED)
+        ended = reply if stream else None
+        reporter.finish(status, ended, cancelled=status is Exit.INTERRUPTED)
     return reply, status
 
 

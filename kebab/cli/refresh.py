@@ -99,14 +99,12 @@ def refresh_folder(
 
 
 def _ingest(context: CommandContext, kebab: Kebab, folder: str, wait: int) -> IngestReport:
-    from kebab.cli.progress import report_cancellable_work
+    from kebab.cli.progress import run_work
     from kebab.wire.ingest import IngestRequest
 
     paths = [folder, *_list_sources_below(kebab, folder)]
     request = IngestRequest(paths=paths, vector_seconds=wait)
-    with report_cancellable_work(context) as (reporter, cancel):
-        report = kebab.run(request, report=reporter, cancel=cancel)
-        reporter.finish(0, cancelled=report.cancelled)
+    report, _ = run_work(context, request, kebab=kebab)
     if report.cancelled:
         raise Cancelled(operation="search")
     return report

@@ -50,12 +50,13 @@ class PageDisplay:
         """Show the end."""
 
 
-class FindingsView(PageDisplay):
-    """Shows findings below their file on a terminal."""
+class TextDisplay(PageDisplay):
+    """Shows findings below their file; as `lines`, one line each with the summary on stderr."""
 
-    def __init__(self, context: CommandContext, text: str | None) -> None:
-        self._out = context.channels.out
-        self._canvas = context.create_canvas()
+    def __init__(self, context: CommandContext, text: str | None, *, lines: bool) -> None:
+        self._out, self._err = context.channels
+        self._canvas = context.create_canvas(self._err if lines else self._out)
+        self._lines = lines
         self._locator = ItemLocator(text)
         self._file: str | None = None
 
@@ -64,6 +65,9 @@ class FindingsView(PageDisplay):
         if page.document is None or not page.items:
             return
         located = self._locator.locate(page)
+        if self._lines:
+            self._out.write_lines(render_positions(page, located))
+            return
         lines = [""] if self._file else []
         if page.document.file != self._file:
             lines += render_path(page.document, located.state, self._canvas)
@@ -73,26 +77,8 @@ class FindingsView(PageDisplay):
     def finish(self, tally: ReviewTally, *, completed: bool) -> None:
         """Show the summary."""
         blank = [""] if self._file else []
-        self._out.write_lines([*blank, *render_summary(tally, self._canvas)])
-
-
-class FindingLines(PageDisplay):
-    """Shows one line for each finding; the summary is on stderr."""
-
-    def __init__(self, context: CommandContext, text: str | None) -> None:
-        self._context = context
-        self._locator = ItemLocator(text)
-
-    def show(self, page: AgentItems) -> None:
-        """Show the findings of a page."""
-        if page.items:
-            located = self._locator.locate(page)
-            self._context.channels.out.write_lines(render_positions(page, located))
-
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
-        """Show the summary."""
-        err = self._context.channels.err
-        err.write_lines(render_summary(tally, self._context.create_canvas(err)))
+        channel = self._err if self._lines else self._out
+        channel.write_lines([*blank, *render_summary(tally, self._canvas)])
 
 
 class SarifDisplay(PageDisplay):
@@ -189,13 +175,12 @@ class ReviewDisplay(Display["ReviewEvent"]):
 
 def review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
     """Show all findings; a text that is given stands for the file."""
-    pages: PageDisplay
-    if form == "sarif":
-        pages = SarifDisplay(context, request.text)
-    elif form == "text" and context.channels.out.is_terminal:
-        pages = FindingsView(context, request.text)
-    else:
-        pages = FindingLines(context, request.text)
+    lines = form != "text" or not context.channels.out.is_terminal
+    pages: PageDisplay = (
+        SarifDisplay(context, request.text)
+        if form == "sarif"
+        else TextDisplay(context, request.text, lines=lines)
+    )
     display = ReviewDisplay(context, pages)
     reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
@@ -217,15 +202,13 @@ def write_notes(
     channel.write_lines(render_review_notes(display.tally, canvas))
     if not completed and display.run_id:
         channel.write_lines([canvas.step("go on", f"kebab review --run-id {display.run_id}")])
-    is_seen = context.channels.out.is_terminal and completed
-    if is_seen and display.tally.fixes and display.run_id:
+    tally = display.tally
+    if context.channels.out.is_terminal and completed and tally.fixes and display.run_id:
         command = f"kebab review --run-id {display.run_id} --apply"
-        tally = display.tally
         if tally.safe_fixes:
             channel.write_lines([canvas.step("apply the fixes", command)])
         if tally.fixes > tally.safe_fixes:
-            step = canvas.step("apply all fixes", f"{command} --unsafe")
-            channel.write_lines([step])
+            channel.write_lines([canvas.step("apply all fixes", f"{command} --unsafe")])
 
 
 def review_quietly(

@@ -22,7 +22,12 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
-from kebab.platform import is_on_read_only_disk, list_missing_features, read_open_files_limit
+from kebab.platform import (
+    find_editor,
+    is_on_read_only_disk,
+    list_missing_features,
+    read_open_files_limit,
+)
 from kebab.wire.coverage import Coverage, describe_gaps, describe_left_out, describe_partial
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
@@ -227,7 +232,8 @@ def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
             fix = f"unset {variable}" if os.environ.get(variable) else "kebab init --force"
         return fail(f"{summary}; defaults are used instead", fix)
     if file.warnings:
-        edit = f"${{EDITOR:-vi}} {shlex.quote(str(file.path))}"
+        editor = os.environ.get("EDITOR") or find_editor()
+        edit = f"{editor} {shlex.quote(str(file.path))}"
         return warn(f"{file.path}: {'; '.join(file.warnings)}", edit)
     if file.unknown_variables:
         names = file.unknown_variables

@@ -4,13 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.ollama import Fail, Model, Say, fake_ollama
+from tests.fakes.ollama import Model, Say, fake_ollama
 from tests.fakes.openai import Say as Speak
 from tests.fakes.openai import fake_openai
 
 RESTORE = "What is checked first when a restore fails?"
 CHECKED = "Check the repository first with `restic check --read-data-subset=5%` [1]."
-KIMCHI = "배추는 몇 시간 절이나요?"
 KEY = "sk-Zq81-nobody-may-see-this"
 
 
@@ -111,27 +110,6 @@ def test_what_the_notes_do_not_carry_is_marked_or_withheld(ask, library):
     assert "forty" not in withheld["answer"]
     assert withheld["refusal_reason"] == "unsupported_claims"
     assert ask(RESTORE, "Tapes last for forty years [1].", status=1)["citations"] == []
-
-
-def test_a_question_in_korean_is_answered_from_korean_notes(ask, library, server):
-    reply = ask(KIMCHI, "배추는 굵은소금으로 여섯 시간 동안 절입니다 [1].")
-    plain = library.json("ask", KIMCHI, "--extractive")
-
-    assert (reply["warnings"], reply["citations"][0]["doc_path"]) == ([], "recipes/kimchi.ko.md")
-    assert any("여섯 시간" in quote for quote in find_citations(library, reply))
-    assert any("여섯 시간" in quote for quote in find_citations(library, plain))
-    assert "Korean" in server.bodies()[0]["messages"][-1]["content"]
-    assert (plain["mode"], plain["model"], len(server.bodies())) == ("extractive", None, 1)
-
-
-def test_a_huge_question_is_answered_or_refused_in_time(library, server):
-    question = b"How do I restore a backup? " * 4_000
-    server.enqueue(*[Fail("overflow")] * 2)
-    error = library.fails("context_overflow", "ask", "-", "--limit", "1", given=question)
-    reply = library("ask", "-", "--extractive", "--json", given=question).reply
-
-    assert error["details"]["prompt_tokens"] > error["details"]["context_tokens"]
-    assert reply["question"] == question.decode().strip()
 
 
 def test_a_note_that_gives_orders_is_quoted_as_data(cli):

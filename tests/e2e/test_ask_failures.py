@@ -90,15 +90,6 @@ def test_an_answer_that_breaks_off_is_no_answer(how, code, server, inside):
     assert inside("session", "list", "--json").reply["sessions"] == []
 
 
-def test_a_model_that_is_not_there_says_how_to_get_it(library, server):
-    error = library.fails("model_not_pulled", "ask", QUESTION, "--model", "llama9:1b")
-    text = library("ask", QUESTION, "--model", "llama9:1b", status=2).err.decode()
-
-    assert (error["hint"], error["details"]["model"]) == ("ollama pull llama9:1b", "llama9:1b")
-    assert "hint: ollama pull llama9:1b" in text
-    assert library.fails("model_rejected", "ask", QUESTION, "--model", "embed")["hint"]
-
-
 @pytest.mark.parametrize("place", [refusing, never_accepting])
 def test_where_no_server_answers_it_says_so_in_time_and_does_not_change_the_mode(place, library):
     with place() as url:
@@ -112,26 +103,6 @@ def test_where_no_server_answers_it_says_so_in_time_and_does_not_change_the_mode
     assert "--extractive" in error["hint"]
     assert took < SLACK_S
     assert (text.out, b"--extractive" in text.err) == (b"", True)
-
-
-@pytest.mark.parametrize(
-    "host",
-    ["no-such-host.invalid", "x" * 300, "ü.invalid"],
-)
-def test_a_place_that_cannot_be_is_unreachable(host, inside):
-    error = read_only_error(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
-
-    assert error["code"] == "model_unreachable"
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1:99999", "127.0.0.1:many"])
-def test_a_port_that_is_none_is_refused_as_doctor_refuses_it(host, inside):
-    error = read_only_error(inside("ask", QUESTION, "--json", OLLAMA_HOST=host, **HASTY))
-    checks = inside("doctor", "--json", OLLAMA_HOST=host, **HASTY).reply["checks"]
-    (looked,) = [one for one in checks if one["name"] == "language_model"]
-
-    assert (error["code"], error["details"]["path"]) == ("config_invalid", "$OLLAMA_HOST")
-    assert (looked["summary"], looked["fix"]) == (error["message"], error["hint"])
 
 
 SILENT = [

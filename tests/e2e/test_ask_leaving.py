@@ -1,9 +1,6 @@
 """Answers that are left early, by whoever asks or whoever answers, and work side by side."""
 
-import os
 import signal
-import subprocess
-import sys
 from contextlib import ExitStack
 
 import pytest
@@ -65,18 +62,6 @@ def test_interrupted_amid_an_answer_what_came_is_told_and_the_server_stops(
     assert turn["refusal_reason"] == "llm_stream_aborted"
 
 
-def test_interrupted_amid_an_answer_under_json_there_is_one_object(asking, server, read_lines):
-    process = asking("--json")
-    read_until(process.stderr, b"heartbeat")
-    process.send_signal(signal.SIGINT)
-    status, out, err = has_ended(process)
-
-    (answer,) = read_lines(out)
-    assert (status, answer["exit_code"], answer["answer"]) == (130, 130, ENDLESS[0])
-    assert read_lines(err) == []
-    assert server.asked[-1].hung_up.wait(PATIENCE_S)
-
-
 @pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
 def test_interrupted_before_the_first_token_it_is_cancelled(flag, asking, server, read_lines):
     process = asking(flag, step=Say("late", held_s=120))
@@ -109,29 +94,6 @@ def test_a_reader_that_is_gone_ends_the_generation(flag, asking, server):
     assert server.asked[-1].hung_up.wait(PATIENCE_S)
 
 
-def test_a_server_that_is_killed_amid_an_answer_is_unreachable(library, read_lines):
-    program = """if True:
-        from tests.fakes.ollama import Pause, Say, fake_ollama
-        with fake_ollama("gemma3:4b") as server:
-            server.enqueue(Say("Check the repository first", Pause(120), " [1]."))
-            print(server.url, flush=True)
-            server.stage.closing.wait(120)
-    """
-    line = [sys.executable, "-c", program]
-    environment = library.environment
-    with subprocess.Popen(line, stdout=subprocess.PIPE, env=environment) as server:
-        assert server.stdout
-        environment["OLLAMA_HOST"] = server.stdout.readline().decode().strip()
-        process = library.start("ask", QUESTION, "--json")
-        read_until(process.stderr, b"heartbeat")
-        server.kill()
-        status, out, err = has_ended(process)
-
-    (error,) = [one for one in read_lines(err) if one["schema_version"] == "error.v1"]
-    assert (status, out, error["code"]) == (2, b"", "model_unreachable")
-    assert "--extractive" in error["hint"]
-
-
 def test_two_questions_at_once_are_two_turns_of_a_session(asking, library, server):
     text = "Check the repository first [1]."
     processes = [asking("--session", "both", "--json", step=Say(text, held_s=0.3)) for _ in "ab"]
@@ -139,23 +101,3 @@ def test_two_questions_at_once_are_two_turns_of_a_session(asking, library, serve
     assert [has_ended(process)[0] for process in processes] == [0, 0]
     turns = library.json("session", "show", "both")["turns"]
     assert [one["turn_index"] for one in turns] == [0, 1]
-
-
-def test_a_question_is_answered_while_an_ingest_is_at_work(library, server, read_lines):
-    many = library.folder / "many"
-    many.mkdir()
-    for number in range(300):
-        (many / f"{number}.md").write_text(f"note {number}\n")
-    writer = library.start("ingest", many, "--json")
-    read_until(writer.stderr, b'"asset_started"')
-    os.kill(writer.pid, signal.SIGSTOP)
-    server.enqueue(Say("Check the repository first [1]."))
-    try:
-        reply = library.json("ask", QUESTION, "--limit", "1", "--session", "kept")
-    finally:
-        os.kill(writer.pid, signal.SIGCONT)
-    out, _ = writer.communicate(timeout=60)
-
-    assert reply["grounded"]
-    assert reply["turn_index"] == 0 or [one["code"] for one in reply["warnings"]]
-    assert (writer.returncode, read_lines(out)[0]["new"]) == (0, 300)

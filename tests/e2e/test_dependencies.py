@@ -77,27 +77,6 @@ def test_an_ingest_names_the_library_that_it_needs(breakable, library, package, 
     assert error["hint"] == error["details"]["install"] == f"pip install {package}"
 
 
-@pytest.mark.parametrize(
-    ("library", "package", "data"),
-    [
-        ("pyromark", "pyromark", b"words"),
-        ("frontmatter", "python-frontmatter", b"---\ntitle: x\n---\nwords\n"),
-        ("charset_normalizer", "charset-normalizer", "Ελληνικά γράμματα".encode("cp737")),
-    ],
-)
-def test_reading_a_file_names_the_library_that_it_needs(breakable, library, package, data):
-    (breakable.notes / "new.md").write_bytes(data)
-    break_imports(breakable, library)
-
-    error = breakable.fails("dependency_missing", "ingest", breakable.notes / "new.md")
-    report = breakable.json("ingest", breakable.notes)
-
-    errors = {item["doc_path"]: item["error"] for item in report["items"] if item["error"]}
-    assert error["hint"] == error["details"]["install"] == f"pip install {package}"
-    assert errors["new.md"]["code"] == "dependency_missing"
-    assert errors["new.md"]["hint"] == f"pip install {package}"
-
-
 @pytest.mark.parametrize("library", ["onnxruntime", "numpy"])
 def test_a_search_by_meaning_names_the_library_and_one_by_words_goes_on(indexed, library):
     question = ("search", "cat", "--mode", "vector")
@@ -111,17 +90,6 @@ def test_a_search_by_meaning_names_the_library_and_one_by_words_goes_on(indexed,
     assert page["degraded"][0]["hint"].startswith("pip install ")
 
 
-@pytest.mark.parametrize("library", ["tokenizers", "lancedb"])
-def test_files_are_read_without_what_vectors_need(breakable, library, read_lines):
-    tiny_model.install_model(E5_SMALL, breakable.models)
-
-    first = break_imports(breakable, library)("ingest", breakable.notes, "--json")
-
-    assert (first.reply["new"], first.reply["embedding"]["pending"]) == (2, 2)
-    said = "no passage is embedded in this run, new ones are found by words"
-    assert any(said in one.get("message", "") for one in read_lines(first.err))
-
-
 def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breakable):
     # Only what is out of order is asked of the library on every system.
     breakable.environment["XDG_CONFIG_HOME"] = "relative"
@@ -129,22 +97,6 @@ def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breaka
     error = break_imports(breakable, "platformdirs").fails("dependency_missing", "list")
 
     assert error["details"]["install"] == "pip install platformdirs"
-
-
-def test_a_model_server_needs_httpx(breakable):
-    breakable.json("ingest", breakable.notes)
-
-    error = break_imports(breakable, "httpx").fails(
-        "dependency_missing", "ask", "where does the cat sleep"
-    )
-
-    assert error["details"]["install"] == "pip install httpx"
-
-
-def test_health_tells_of_a_library_that_cannot_be_loaded(indexed):
-    checks = break_imports(indexed, "onnxruntime")("doctor", "--json", status=3).reply["checks"]
-
-    assert [one["fix"] for one in checks if one["status"] == "fail"] == ["pip install onnxruntime"]
 
 
 def test_what_is_there_and_broken_is_to_be_installed_anew(indexed):

@@ -17,6 +17,7 @@ import yaml
 
 from kebab.cli.commands.schema import iterate_commands
 from kebab.cli.integrations.clients import CLIENTS
+from tests.contract.test_help import resolve_call
 from tests.fakes.console import environment
 from tests.shape.tree import ROOT
 
@@ -161,13 +162,44 @@ def test_the_hook_of_pre_commit_reviews_the_files_it_gets(home, repository):
     assert [line.split(":")[1] for line in found] == ["3", "5"]
 
 
-def test_the_workflow_of_github_reviews_the_changed_lines(home, repository):
-    jobs = yaml.safe_load((FOLDER / "github/review.yml").read_text("utf-8"))["jobs"]
-    call = next(one["run"] for one in jobs["review"]["steps"] if "BASE" in one.get("env", {}))
-    shell(home, f"cd {repository} && BASE=HEAD && {call}", status=1)
+def test_the_action_of_github_reviews_the_changed_lines(home, repository):
+    action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+    workflow = yaml.safe_load((FOLDER / "github/review.yml").read_text("utf-8"))
+    given = next(
+        one["with"] for one in workflow["jobs"]["review"]["steps"] if "kebab@" in one["uses"]
+    )
+    assert set(given) <= set(action["inputs"])
+    (call,) = [one for one in action["runs"]["steps"] if "REVIEWED" in one.get("env", {})]
+    values = {name: one["default"] for name, one in action["inputs"].items()} | {"changed": "HEAD"}
+    words = {
+        name: re.sub(r"\W*inputs\.([a-z-]+)\W*", r"\1", one) for name, one in call["env"].items()
+    }
+    named = " ".join(f"{name}={values[word]}" for name, word in words.items())
+    shell(home, f"cd {repository} && export {named} && {call['run']}", status=1)
     log = json.loads((repository / "review.sarif").read_text("utf-8"))
     (result,) = log["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 5
+
+
+def test_the_plugin_of_claude_code_has_the_skill_and_the_server(home):
+    (plugin,) = json.loads((ROOT / ".claude-plugin/marketplace.json").read_text("utf-8"))["plugins"]
+    (server,) = plugin["mcpServers"].values()
+
+    assert [(ROOT / plugin["source"] / one / "SKILL.md").is_file() for one in plugin["skills"]] == [
+        True
+    ]
+    assert json.loads(greet(home, (server["command"], *server["args"])))["result"]["serverInfo"]
+
+
+def test_the_image_of_docker_serves_a_folder_that_it_only_reads():
+    text = (ROOT / "Dockerfile").read_text("utf-8")
+    script = json.loads(re.findall(r"^CMD (.+)$", text, re.MULTILINE)[0])[-1]
+
+    assert "/notes:ro" in text
+    for line in script.split(" && "):
+        words = shlex.split(line.removeprefix("exec "))
+        assert words[0] == "kebab"
+        resolve_call(words[1:])
 
 
 def test_the_skill_is_a_short_read():
@@ -213,10 +245,12 @@ def test_the_entry_of_a_client_starts_a_server_that_answers(home, client):
     (file,) = json.loads(done)["files"]
     path = Path(file["path"])
     text = path.read_text("utf-8")
-    values = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    values = tomllib.loads(text) if path.suffix == ".toml" else yaml.safe_load(text)
     entry = values[client.container]["kebab"]
+    program = entry[client.program_key]
+    words = (program, *entry["args"]) if client.has_arguments else tuple(program)
 
-    assert json.loads(greet(home, (entry["command"], *entry["args"])))["result"]["serverInfo"]
+    assert json.loads(greet(home, words))["result"]["serverInfo"]
     shell(home, f"kebab install {where} --uninstall")
     assert not path.exists()
 
@@ -251,4 +285,4 @@ def test_every_file_is_listed():
     listed = re.findall(r"\]\(([^)]+)\)", (FOLDER / "README.md").read_text("utf-8"))
     files = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file()}
 
-    assert files - {"README.md"} == set(listed)
+    assert files - {"README.md"} == {one for one in listed if not one.startswith("../")}

@@ -89,19 +89,3 @@ def test_without_an_interface_words_are_found(cut):
     assert "no passage is embedded in this run, new ones are found by words" in said
     assert [hit["doc_path"] for hit in page["hits"]] == ["cat.md"]
     assert [one["channel"] for one in page["degraded"]] == ["vector"]
-
-
-def test_weights_that_cannot_be_had_are_told_with_their_sources(cut):
-    with _no_long_wait():
-        error = cut.fails("embedding_unavailable", "model", "pull", "auto")
-
-    assert len(error["details"]["tried"]) == 2
-    assert error["details"]["cause"]
-
-
-def test_health_needs_no_network(cut):
-    cut.json("ingest", cut.notes)
-    with _no_long_wait():
-        checks = {check["name"]: check["status"] for check in cut.json("doctor")["checks"]}
-
-    assert (checks["pending"], checks["language_model"]) == ("warn", "warn")

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.fakes.ollama import Say, build_json_answer, fake_ollama
+from tests.fakes.ollama import Say, fake_ollama
 from tests.fakes.waiting import read_until, wait_for_request
 
 PATIENCE_S = 20
@@ -87,25 +87,3 @@ def test_an_interruption_ends_the_request_to_the_model(number, arguments, server
     assert (process.returncode, took_s < MOST_S) == (130, True)
     assert b"Traceback" not in err
     assert request.hung_up.wait(PATIENCE_S)
-
-
-def test_a_named_model_that_answers_nonsense_is_an_error(library, server):
-    (library.folder / "a.md").write_text(TEXT, encoding="utf-8")
-    server.answers["/api/chat"] = build_json_answer(
-        {"message": {"content": "nonsense"}, "done": True, "done_reason": "stop"}
-    )
-    named = library("review", "a.md", "--model", "gemma3:4b", "--json", status=2)
-    assert (named.out, b'"code":"model_protocol"' in named.err) == (b"", True)
-
-    rules = library("review", "a.md", status=1)
-    assert b"[broken-link]" in rules.out
-    assert b" in the reviewed part of 1 document" in rules.err
-    assert b"not all was reviewed by the model: " in rules.err
-    assert b"not reviewed by the model: " in rules.err
-
-
-def test_a_silent_model_is_bridged_by_heartbeats(process, read_lines):
-    lines = read_lines(read_until(process.stdout, b'"heartbeat"'))
-
-    assert lines[-1]["data"]["elapsed_ms"] >= 3000
-    assert lines[-1]["data"]["run_id"]

@@ -82,17 +82,6 @@ ODD: list[tuple[list[str | bytes], int]] = [
 """Arguments that are no text, or beyond what files know, each with its exit status."""
 
 
-def test_odd_arguments_are_never_a_surprise(local):
-    local.write("a.md", "the cat\n")
-    local("ingest", local.notes)
-    for arguments, status in ODD:
-        said = local(*arguments, "--json", status=status, given=b"text")
-        if status == 2:
-            assert said.error["code"] in ("invalid_input", "io_error", "config_invalid"), arguments
-        else:
-            assert said.reply
-
-
 def test_two_writers_one_is_locked_and_readers_go_on(cli, read_lines):
     cli.write("first.md", "the cat\n")
     cli.json("ingest", cli.notes)
@@ -153,17 +142,3 @@ def test_ctrl_c_stops_after_the_document_and_reports(cli, read_lines):
     assert read_lines(seen + err)[-1]["kind"] == "aborted"
     assert cli.json("list", "--limit", "1")["total"] == report["new"]
     assert cli.json("ingest")["new"] == 300 - report["new"]
-
-
-def test_text_says_the_same_as_json(cli):
-    cli.write("a.md", "# Cat\n\nthe cat sleeps\n")
-    cli("ingest", cli.notes)
-    hit = cli.json("search", "cat")["hits"][0]
-    text = cli("search", "cat").out.decode()
-
-    assert hit["doc_path"] in text
-    assert "the cat sleeps" in text
-    assert "\x1b" not in text
-    error = cli("search", "", status=2).err.decode()
-    assert error.startswith("error: ")
-    assert "invalid_input" in error

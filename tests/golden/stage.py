@@ -73,6 +73,7 @@ class Stage:
     def _move_in(self, patch: pytest.MonkeyPatch, case: Case) -> None:
         wanted = {
             **environment(self.home),
+            "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
             "OLLAMA_HOST": self.server.url,
             "KEBAB_MODELS_EMBEDDING_THREADS": "1",
             **case.settings,
@@ -97,6 +98,9 @@ class Stage:
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.copytree(NOTES, self.home / "notes")
         shutil.copytree(GOLDEN, self.home / "golden")
+        # Doctor names programs of this machine only.
+        (self.folder / "bin").mkdir(exist_ok=True)
+        (self.folder / "bin" / "ollama").touch(0o755)
 
     def _ingest(self) -> None:
         with pytest.MonkeyPatch.context() as patch:

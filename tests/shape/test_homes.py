@@ -93,7 +93,7 @@ HOMES = {
     "tree_sitter": ("kebab.parse.code.symbols",),
     "uvicorn": ("kebab.server.run",),
     "watchfiles": ("kebab.server.notifier",),
-    "yaml": ("kebab.parse",),
+    "yaml": ("kebab.parse", "kebab.cli.integrations.entries"),
 }
 RUN_AS_A_PROGRAM = {"pip", "rumdl", "typos"}
 COME_WITH_ANOTHER = {

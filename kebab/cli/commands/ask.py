@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from kebab.app.events import AnswerEncoder
 from kebab.app.facade import list_request_defaults
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.event_lines import EventLines
 from kebab.cli.options import (
     Count,
@@ -113,9 +112,8 @@ def print_answer(context: CommandContext, reply: Answer) -> Exit:
 _STDIN = ("-",)
 
 
-@click.command(
+@declare_command(
     "ask",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         'kebab ask "how do I restore a backup"',
@@ -128,7 +126,6 @@ _STDIN = ("-",)
 @ask_options
 @in_options
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the answer.")
-@click.pass_obj
 def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any) -> Exit:
     """Answer a question from the notes, with citations.
 
@@ -139,7 +136,12 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     stream = EventLines(context, AnswerEncoder(), stream=True) if is_stream else None
     within = pop_folder_flags(context, flags)
     settings = context.load_settings()
-    text = read_question() if question == _STDIN else " ".join(question)
+    text = " ".join(question)
+    if question == _STDIN:
+        from kebab.cli.prompt import read_stdin
+
+        data = read_stdin("question", MAX_QUESTION_BYTES)
+        text = data.decode("utf-8-sig", "surrogateescape").strip()
     request = build_ask_request(settings, text, flags)
     with context.open_kebab(settings) as kebab:
         refresh = refresh_folder(context, kebab, within, [text])
@@ -150,17 +152,3 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     status = find_exit_status(reply)
     stream.finish(status, reply)
     return status
-
-
-def read_question() -> str:
-    """Return the question on stdin.
-
-    Raises:
-        TooLarge: It has too many bytes.
-    """
-    raw = sys.stdin.buffer.read(MAX_QUESTION_BYTES + 1) if sys.stdin else b""
-    if len(raw) > MAX_QUESTION_BYTES:
-        from kebab.errors.catalog import TooLarge
-
-        raise TooLarge(what="question", size=len(raw), limit=MAX_QUESTION_BYTES)
-    return raw.decode("utf-8-sig", "surrogateescape").strip()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.commands.ask import (
     answer_question,
     ask_options,
@@ -159,9 +159,8 @@ class ChatNeedsPersonError(click.UsageError):
     hint = "kebab ask --session NAME QUESTION"
 
 
-@click.command(
+@declare_command(
     "chat",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab chat",
@@ -169,7 +168,6 @@ class ChatNeedsPersonError(click.UsageError):
     ),
 )
 @ask_options
-@click.pass_obj
 def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Ask one question after another.
 

@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import Command, root
+from kebab.cli.command import declare_command, root
 from kebab.cli.context import CommandContext
 from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.errors.signal import Exit
@@ -11,13 +11,11 @@ from kebab.wire.command_help import CompletionScript
 SHELLS = ("bash", "zsh", "fish")
 
 
-@click.command(
+@declare_command(
     "completion",
-    cls=Command,
     examples=("kebab completion bash", "kebab completion zsh", "kebab completion fish"),
 )
 @click.argument("shell", type=click.Choice(SHELLS))
-@click.pass_obj
 def command(context: CommandContext, /, shell: str) -> Exit:
     """Print the completion script of a shell.
 

@@ -6,10 +6,10 @@ from typing import Any
 import click
 from msgspec import UNSET
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
-from kebab.cli.progress import WorkReporter, report_work, run_cancellable_work
+from kebab.cli.progress import WorkReporter, report_work, run_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.health import (
     render_doctor,
@@ -25,9 +25,8 @@ from kebab.wire.record import find_exit_status
 from kebab.wire.repair import RepairRequest
 
 
-@click.command(
+@declare_command(
     "doctor",
-    cls=Command,
     exits=(Exit.UNUSABLE,),
     examples=(
         "kebab doctor",
@@ -50,7 +49,6 @@ from kebab.wire.repair import RepairRequest
     shell_complete=complete_paths,
     help="With `--fix`, a folder that was indexed, when nothing tells any more.",
 )
-@click.pass_obj
 def command(
     context: CommandContext, /, *, deep: bool, files: bool, fix: bool, **repairs: Any
 ) -> Exit:
@@ -80,11 +78,11 @@ def _repair(context: CommandContext, sources: list[str], dry_run: bool, yes: boo
     """Show the plan and ask, then repair."""
     if dry_run or not yes:
         request = RepairRequest(dry_run=True, sources=sources)
-        plan = run_cancellable_work(context, request)[0]
+        plan = run_work(context, request)[0]
         if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
             return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
         confirm(context, "doctor --fix", partial(render_repair_plan, plan))
-    report = run_cancellable_work(context, RepairRequest(sources=sources))[0]
+    report = run_work(context, RepairRequest(sources=sources))[0]
     return context.print_reply(report, render_repair)
 
 

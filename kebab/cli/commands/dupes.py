@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     Fraction,
@@ -24,9 +24,8 @@ from kebab.wire.search import MAX_LIMIT
 _DEFAULTS = DupesRequest()
 
 
-@click.command(
+@declare_command(
     "dupes",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab dupes",
@@ -44,7 +43,6 @@ _DEFAULTS = DupesRequest()
 @limit_option(MAX_LIMIT, "groups on a page", default=_DEFAULTS.limit)
 @cursor_option
 @filter_options
-@click.pass_obj
 def command(context: CommandContext, /, threshold: float | None, **flags: Any) -> Exit:
     """Find copies and near copies.
 
@@ -56,6 +54,6 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
     if flags["exact"] and threshold is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
     request = build_request(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
-    reply = run_work(context, request, settings)
+    reply, _ = run_work(context, request, settings)
     next_page = context.repeat_command_with("--cursor", reply.next_cursor)
     return context.print_reply(reply, partial(render_duplicates, next_page=next_page))

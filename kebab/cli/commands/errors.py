@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import limit_option
 from kebab.cli.render.errors import render_error_entry, render_error_stats
@@ -13,9 +13,8 @@ from kebab.errors.signal import Exit
 from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
 
 
-@click.command(
+@declare_command(
     "errors",
-    cls=Command,
     exits=(Exit.NO,),
     examples=(
         "kebab errors",
@@ -28,7 +27,6 @@ from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
 @click.option("--by", type=click.Choice(get_args(Dimension)), help="Count only by this dimension.")
 @limit_option(None, "values of a dimension", default=10)
 @click.option("--id", "name", metavar="ID", help="Show the error with this correlation id in full.")
-@click.pass_obj
 def command(context: CommandContext, /, name: str | None, **flags: Any) -> Exit:
     """Count recent errors.
 

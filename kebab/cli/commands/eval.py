@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, Count, per_doc_option
 from kebab.cli.progress import report_work
@@ -18,9 +18,8 @@ _MIN_LIMIT = 10
 _FILE = click.Path(path_type=Path)
 
 
-@click.command(
+@declare_command(
     "eval",
-    cls=Command,
     exits=(Exit.UNUSABLE,),
     examples=(
         "kebab eval queries.jsonl",
@@ -45,7 +44,6 @@ _FILE = click.Path(path_type=Path)
     "--qrels", type=_FILE, metavar="FILE", help="Relevance grades: query, document, grade."
 )
 @click.option("--out", type=_FILE, metavar="FILE", help="Write the report to this file.")
-@click.pass_obj
 def command(
     context: CommandContext,
     /,

@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.cli.render.errors import render_error_explanations
@@ -12,14 +12,12 @@ from kebab.errors.signal import Exit
 from kebab.wire.error import ExplainRequest
 
 
-@click.command(
+@declare_command(
     "explain",
-    cls=Command,
     exits=(Exit.NO,),
     examples=(f"kebab explain {NotIndexed.code}",),
 )
 @click.argument("code", shell_complete=complete("codes"))
-@click.pass_obj
 def command(context: CommandContext, /, code: str) -> Exit:
     """Explain an error code.
 

@@ -1,24 +1,24 @@
 """`kebab export` writes the knowledge base into one file."""
 
+from collections.abc import Iterator
+
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import run_work
-from kebab.cli.render.archive import render_export
+from kebab.cli.render.canvas import Canvas, clean, format_bytes, pluralize
 from kebab.errors.signal import Exit
-from kebab.wire.archive import ExportRequest
+from kebab.wire.archive import ArchiveManifest, ExportReport, ExportRequest
 
 
-@click.command(
+@declare_command(
     "export",
-    cls=Command,
     exits=(Exit.UNUSABLE,),
     examples=("kebab export ~/kebab.zip", "kebab export kebab.zip --force"),
 )
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--force", is_flag=True, help="Replace an existing regular file.")
-@click.pass_obj
 def command(context: CommandContext, *, path: str, force: bool) -> Exit:
     """Write the knowledge base into one file.
 
@@ -28,6 +28,22 @@ def command(context: CommandContext, *, path: str, force: bool) -> Exit:
     in it. Another process may write at the same time; the file has one state. Only you can read it.
     A device, a pipe, a link or a folder is never replaced.
     """
-    return context.print_reply(
-        run_work(context, ExportRequest(path=path, force=force)), render_export
-    )
+    reply, _ = run_work(context, ExportRequest(path=path, force=force))
+    return context.print_reply(reply, render_export)
+
+
+def render_export(reply: ExportReport, canvas: Canvas) -> Iterator[str]:
+    """Yield what is in the archive."""
+    yield f"wrote {canvas.location(clean(reply.path))}, {format_bytes(reply.bytes)}"
+    yield f"  {describe_manifest(reply.manifest)}"
+
+
+def describe_manifest(manifest: ArchiveManifest) -> str:
+    """Return what an archive holds."""
+    counts = {
+        "document": manifest.documents,
+        "passage": manifest.chunks,
+        "vector": manifest.vectors,
+        "session": manifest.sessions,
+    }
+    return ", ".join(pluralize(count, name) for name, count in counts.items())

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths, ndjson_option
-from kebab.cli.progress import report_cancellable_work
+from kebab.cli.progress import run_work
 from kebab.cli.render.ingest import render_ingest_report, render_path_explanations
 from kebab.config.load import replace_setting
 from kebab.config.settings import Settings, resolve_paths
@@ -17,12 +17,10 @@ from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import ExplainPathsRequest
-from kebab.wire.record import find_exit_status
 
 
-@click.command(
+@declare_command(
     "ingest",
-    cls=Command,
     exits=(Exit.NO,),
     examples=(
         "kebab ingest ~/notes",
@@ -47,7 +45,6 @@ from kebab.wire.record import find_exit_status
     help="Read and embed on a Ray cluster: `auto`, `local` or `HOST:PORT`.",
 )
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the report.")
-@click.pass_obj
 def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) -> Exit:
     """Read files into the knowledge base.
 
@@ -73,11 +70,7 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     is_first = not get_database_path(resolve_paths(settings).data).is_file()
     if is_first and not (stream or flags["dry_run"] or context.flags.machine):
         _introduce(context, settings)
-    with report_cancellable_work(context, stream=stream) as (reporter, cancel):
-        request = _build_request(paths, flags)
-        reply = context.run(request, settings, report=reporter, cancel=cancel)
-        status = find_exit_status(reply)
-        reporter.finish(status, reply if stream else None, cancelled=reply.cancelled)
+    reply, status = run_work(context, _build_request(paths, flags), settings, stream=stream)
     if stream:
         return status
     verbose = context.flags.verbose

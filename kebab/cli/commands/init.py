@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.render.health import render_init
 from kebab.config.load import SettingsReport, load_settings
@@ -17,14 +17,12 @@ from kebab.errors.system import resolve_path
 from kebab.wire.health import InitRequest
 
 
-@click.command(
+@declare_command(
     "init",
-    cls=Command,
     examples=("kebab init --workspace ~/notes", "kebab init --config ./kebab.toml"),
 )
 @click.option("--workspace", metavar="DIR", help="The folder that a bare `kebab ingest` reads.")
 @click.option("--force", is_flag=True, help="Replace an existing file.")
-@click.pass_obj
 def command(context: CommandContext, *, workspace: str | None, force: bool) -> Exit:
     """Write a commented settings file.
 

@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import Group
+from kebab.cli.command import Group, declare_group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.cli.render.documents import render_chunk, render_document
@@ -24,7 +24,7 @@ class _NameGroup(Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(
+@declare_group(
     "inspect",
     cls=_NameGroup,
     exits=_EXITS,
@@ -39,7 +39,6 @@ def command() -> None:
 
 @command.command("doc", exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
 @click.argument("name", shell_complete=complete("documents"))
-@click.pass_obj
 def doc(context: CommandContext, /, name: str) -> Exit:
     """Show a document with its passages.
 
@@ -50,7 +49,6 @@ def doc(context: CommandContext, /, name: str) -> Exit:
 
 @command.command("chunk", exits=_EXITS, examples=("kebab inspect chunk 3f2a91",))
 @click.argument("name", metavar="ID")
-@click.pass_obj
 def chunk(context: CommandContext, /, name: str) -> Exit:
     """Show a passage with its neighbours.
 

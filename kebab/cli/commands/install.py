@@ -6,17 +6,18 @@ from functools import partial
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.integrations.clients import (
     CLIENTS,
+    NAME,
     Client,
     Places,
     Scope,
-    build_entry,
     find_client,
     find_places,
 )
+from kebab.cli.integrations.entries import change_entry
 from kebab.cli.integrations.files import (
     FilePlan,
     apply_plan,
@@ -24,7 +25,6 @@ from kebab.cli.integrations.files import (
     find_state,
     find_unlisted_program,
     format_diff,
-    format_snippet,
     plan_entry,
     plan_files,
     plan_skill,
@@ -43,9 +43,8 @@ from kebab.wire.health import (
 )
 
 
-@click.command(
+@declare_command(
     "install",
-    cls=Command,
     examples=(
         "kebab install",
         "kebab install claude-code",
@@ -69,7 +68,6 @@ from kebab.wire.health import (
 @click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
 @click.option("--print", "print_only", is_flag=True, help="Print the entry, to add it by hand.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.pass_obj
 def command(context: CommandContext, /, client: str | None, **flags: bool) -> Exit:
     """Let a coding agent or an editor use kebab.
 
@@ -95,10 +93,10 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     found, dry_run, uninstall = find_client(client), flags["dry_run"], flags["uninstall"]
     if scope not in found.entries:
         raise click.UsageError(f"`{client}` has no settings of a folder, only those of the user")
-    entry = build_entry(found.fixed, server_flags)
+    entry = found.build_entry(server_flags)
     if flags["print_only"]:
         path = places.resolve(found.entries[scope])
-        snippet = format_snippet(found, path, entry)
+        snippet = change_entry(path, None, (found.container, NAME), entry) or ""
         reply = InstallSnippet(integration=client, path=str(path), snippet=snippet)
         return context.print_reply(reply, lambda reply, _: [reply.snippet.rstrip("\n")])
     if not dry_run:
@@ -148,7 +146,7 @@ def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> Insta
         if scope not in client.entries:
             continue
         path, skill = places.resolve(client.entries[scope]), places.find_skill(client, scope)
-        entry = build_entry(client.fixed, flags)
+        entry = client.build_entry(flags)
         clients.append(
             InstallableClient(
                 name=client.name,

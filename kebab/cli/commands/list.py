@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import Count, build_request, filter_options, limit_option, merge_flags
 from kebab.cli.render.documents import render_document_list, render_list_notes
@@ -16,9 +16,8 @@ _SCREEN = 100
 """The most documents that a terminal shows without being asked."""
 
 
-@click.command(
+@declare_command(
     "list",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab list",
@@ -38,7 +37,6 @@ _SCREEN = 100
 @click.option("--reverse", is_flag=True, help="Reverse the order.")
 @click.option("--all", "all_", is_flag=True, help="Show all documents on a terminal too.")
 @click.option("--offset", type=Count(0), default=0, help="Skip the first N.")
-@click.pass_obj
 def command(
     context: CommandContext, /, limit: int | None, offset: int, *, all_: bool, **flags: Any
 ) -> Exit:

@@ -6,7 +6,7 @@ from contextlib import closing, suppress
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.mcp import build_options
 from kebab.cli.prompt import find_terminal
@@ -16,9 +16,8 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
 """Tells a person who started the command on a terminal how it is meant."""
 
 
-@click.command(
+@declare_command(
     "mcp",
-    cls=Command,
     exits=(),
     examples=("kebab mcp", "kebab mcp --data-dir ~/work/kebab --allow-write"),
 )
@@ -29,7 +28,6 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
     is_flag=True,
     help="Return text without structured results, for clients that hide the text beside them.",
 )
-@click.pass_obj
 def command(
     context: CommandContext, /, *, allow_write: bool, with_ask: bool, text_only: bool
 ) -> Exit:

@@ -2,10 +2,10 @@
 
 import click
 
-from kebab.cli.command import Group
+from kebab.cli.command import declare_group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
-from kebab.cli.progress import run_cancellable_work
+from kebab.cli.progress import run_work
 from kebab.cli.render.health import render_model_list, render_model_report
 from kebab.config.settings import AUTO
 from kebab.errors.signal import Exit
@@ -20,14 +20,13 @@ _folder = click.option(
 )
 
 
-@click.group("model", cls=Group, examples=("kebab model list",))
+@declare_group("model", examples=("kebab model list",))
 def command() -> None:
     """List, download or change the embedding model."""
 
 
 @command.command("list", examples=("kebab model list", "kebab model list --all"))
 @click.option("--all", "all_", is_flag=True, help="Also list the models of fastembed, briefly.")
-@click.pass_obj
 def list_(context: CommandContext, /, *, all_: bool) -> Exit:
     """List the embedding models.
 
@@ -40,7 +39,6 @@ def list_(context: CommandContext, /, *, all_: bool) -> Exit:
 @command.command("pull", examples=("kebab model pull multilingual-e5-small",))
 @click.argument("name", metavar="[NAME]", default=AUTO, shell_complete=complete("models"))
 @_folder
-@click.pass_obj
 def pull(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     """Download an embedding model.
 
@@ -49,14 +47,13 @@ def pull(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     that can be downloaded.
     """
     request = ModelPullRequest(name=name, folder=folder)
-    reply, status = run_cancellable_work(context, request)
+    reply, status = run_work(context, request)
     return context.print_reply(reply, render_model_report, status)
 
 
 @command.command("use", exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
 @click.argument("name", metavar="NAME", shell_complete=complete("models"))
 @_folder
-@click.pass_obj
 def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     """Change the embedding model.
 
@@ -66,5 +63,5 @@ def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     other names.
     """
     request = ModelUseRequest(name=name, folder=folder)
-    reply, status = run_cancellable_work(context, request)
+    reply, status = run_work(context, request)
     return context.print_reply(reply, render_model_report, status)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.errors.signal import Exit
@@ -18,14 +18,12 @@ from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
-    from kebab.wire.health import WebPageReport
 
 _MAX_RANK_DIGITS = 4
 
 
-@click.command(
+@declare_command(
     "open",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab open 2",
@@ -38,7 +36,6 @@ _MAX_RANK_DIGITS = 4
 @click.argument("ref", metavar="N|REF|QUERY", required=False, shell_complete=complete("documents"))
 @click.option("--web", is_flag=True, help="Open the web page, with the hits of a query.")
 @click.option("--print", "print_only", is_flag=True, help="Print the command or the address only.")
-@click.pass_obj
 def command(context: CommandContext, /, ref: str | None, *, web: bool, print_only: bool) -> Exit:
     """Open a file at a hit or a reference, or the web page.
 
@@ -94,12 +91,7 @@ def _open_page(context: CommandContext, query: str | None, *, print_only: bool) 
         open_browser(url, os.environ)
     shown = url if print_only else record.url
     report = WebPageReport(url=shown, started=started, ran=not print_only)
-    return context.print_reply(report, _render_address)
-
-
-def _render_address(reply: "WebPageReport", canvas: "Canvas") -> Iterator[str]:
-    """Yield the address of the page."""
-    yield reply.url
+    return context.print_reply(report, lambda reply, _: [reply.url])
 
 
 def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:

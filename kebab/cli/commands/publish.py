@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import run_work
 from kebab.cli.render.canvas import Canvas, clean, format_bytes, pluralize
@@ -12,9 +12,8 @@ from kebab.errors.signal import Exit
 from kebab.wire.published import PublishReport, PublishRequest
 
 
-@click.command(
+@declare_command(
     "publish",
-    cls=Command,
     exits=(Exit.UNUSABLE,),
     examples=(
         "kebab publish s3://team-bucket/handbook",
@@ -24,7 +23,6 @@ from kebab.wire.published import PublishReport, PublishRequest
 )
 @click.argument("dest", metavar="DEST")
 @click.option("--dry-run", is_flag=True, help="Only say what would be sent.")
-@click.pass_obj
 def command(context: CommandContext, *, dest: str, dry_run: bool) -> Exit:
     """Publish the knowledge base, so that others can search it.
 
@@ -35,7 +33,7 @@ def command(context: CommandContext, *, dest: str, dry_run: bool) -> Exit:
     Readers use `kebab source add ADDRESS`, or `kebab --data-dir ADDRESS search`.
     """
     request = PublishRequest(dest=dest, dry_run=dry_run)
-    return context.print_reply(run_work(context, request), render_publication)
+    return context.print_reply(run_work(context, request)[0], render_publication)
 
 
 def render_publication(reply: PublishReport, canvas: Canvas) -> Iterator[str]:

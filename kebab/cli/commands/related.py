@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, complete, limit_option, merge_flags, neighbour_options
 from kebab.cli.render.documents import render_related
@@ -13,9 +13,8 @@ from kebab.wire.related import RelatedRequest
 from kebab.wire.search import MAX_LIMIT
 
 
-@click.command(
+@declare_command(
     "related",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab related notes/backup.md",
@@ -26,7 +25,6 @@ from kebab.wire.search import MAX_LIMIT
 @click.argument("name", metavar="DOC", shell_complete=complete("documents"))
 @limit_option(MAX_LIMIT, "documents", default=10)
 @neighbour_options
-@click.pass_obj
 def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> Exit:
     """Find similar documents.
 

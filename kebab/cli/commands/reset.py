@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import confirm
 from kebab.cli.render.documents import render_reset, render_reset_plan
@@ -12,10 +12,9 @@ from kebab.errors.signal import Exit
 from kebab.wire.health import ResetRequest
 
 
-@click.command("reset", cls=Command, examples=("kebab reset", "kebab reset --yes --json"))
+@declare_command("reset", examples=("kebab reset", "kebab reset --yes --json"))
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.option("--models", is_flag=True, help="Delete model weights too.")
-@click.pass_obj
 def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     """Delete the index; files stay.
 

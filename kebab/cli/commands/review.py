@@ -3,14 +3,13 @@
 It checks the flags and builds the request; `kebab.cli.review` shows findings and applies fixes.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     build_request,
@@ -19,7 +18,6 @@ from kebab.cli.options import (
     merge_flags,
     ndjson_option,
 )
-from kebab.errors.catalog import TooLarge
 from kebab.errors.signal import Exit
 from kebab.wire.review import (
     MAX_PAGE_ITEMS,
@@ -34,13 +32,6 @@ _STDIN = "-"
 _STDIN_FILE = "stdin.md"
 """The name of a text on stdin that none was given for."""
 _HEAD = "HEAD"
-
-
-def _read_stdin() -> bytes:
-    raw = sys.stdin.buffer.read(MAX_BYTES + 1) if sys.stdin else b""
-    if len(raw) > MAX_BYTES:
-        raise TooLarge(what="text on stdin", size=len(raw), limit=MAX_BYTES)
-    return raw
 
 
 _APPLY_FLAGS = ("dry_run", "unsafe", "yes")
@@ -85,9 +76,8 @@ def _explain_rules(context: CommandContext, rule: str) -> Exit:
     return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
 
 
-@click.command(
+@declare_command(
     "review",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab review README.md",
@@ -134,7 +124,6 @@ def _explain_rules(context: CommandContext, rule: str) -> Exit:
 @click.option("--yes", is_flag=True, help="With `--apply`, do not ask for confirmation.")
 @click.option("--explain", metavar="RULE", help="Explain a rule; `all` lists them.")
 @ndjson_option("--stream", help="Send the findings as NDJSON events, all pages.")
-@click.pass_obj
 def command(context: CommandContext, /, names: tuple[str, ...], form: str, **flags: Any) -> Exit:
     """Find mistakes in documents.
 
@@ -199,11 +188,12 @@ def _build_request(
     rules = flags["rules"]
     text = None
     if names == (_STDIN,):
+        from kebab.cli.prompt import read_stdin
         from kebab.parse.encoding import decode_raw
 
         names = (flags["stdin_filename"] or _STDIN_FILE,)
         # Its errors are those of a file with this name.
-        text = decode_raw(_read_stdin(), names[0]).text
+        text = decode_raw(read_stdin("text on stdin", MAX_BYTES), names[0]).text
     fields = {
         **{name: flags[name] for name in own},
         "names": names,

@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.cli.render.documents import render_removed_documents
@@ -10,16 +10,14 @@ from kebab.errors.signal import Exit
 from kebab.wire.library import RmRequest
 
 
-@click.command(
+@declare_command(
     "rm",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=("kebab rm notes/draft.md", "kebab rm 3f2a91 77b0c4"),
 )
 @click.argument(
     "names", nargs=-1, required=True, metavar="NAME…", shell_complete=complete("documents")
 )
-@click.pass_obj
 def command(context: CommandContext, /, names: tuple[str, ...]) -> Exit:
     """Remove documents from the index; files stay.
 

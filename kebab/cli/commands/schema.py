@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.command import EXIT_MEANINGS, Command, Group, root, summarize_help
+from kebab.cli.command import EXIT_MEANINGS, Command, Group, declare_command, root, summarize_help
 from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, GlobalOption, complete, create_global_options, filter_options
 from kebab.errors.signal import Exit
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from kebab.wire.health import Introspection
 
 
-@click.command(
+@declare_command(
     "schema",
-    cls=Command,
     exits=(Exit.NO,),
     examples=(
         "kebab schema",
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 @click.argument("name", required=False, shell_complete=complete("schemas"))
 @click.option("--commands", is_flag=True, help="List every command with its flags instead.")
 @click.option("--errors", is_flag=True, help="List every error code instead.")
-@click.pass_obj
 def command(context: CommandContext, /, name: str | None, *, commands: bool, errors: bool) -> Exit:
     """Show capabilities, models and statistics.
 
@@ -138,17 +136,12 @@ def _format_argument(argument: click.Argument, context: click.Context) -> str:
 
 
 def _format_options(options: Sequence[click.Parameter]) -> str:
-    """Return flags in brackets; neighbours share a pair, except those that can be repeated."""
-    parts: list[str] = []
-    for option in options:
-        if getattr(option, "hidden", False):
-            continue
-        ending = "]…" if option.multiple else "]"
-        if parts and parts[-1].endswith("]") and not option.multiple:
-            parts[-1] = f"{parts[-1][:-1]} {_format_option(option)}]"
-        else:
-            parts.append(f"[{_format_option(option)}{ending}")
-    return " ".join(parts)
+    """Return flags, with a sign behind those that can be repeated."""
+    return " ".join(
+        _format_option(option) + "…" * option.multiple
+        for option in options
+        if isinstance(option, click.Option) and not option.hidden
+    )
 
 
 def _format_option(option: click.Parameter) -> str:

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from kebab.app.facade import list_request_defaults
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     Count,
@@ -95,11 +95,6 @@ def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any], *, mach
         raise click.UsageError(f"`-l` prints paths and `--format {flags['form']}` does not")
 
 
-def is_asked(query: tuple[str, ...], flags: dict[str, Any]) -> bool:
-    """Return whether a query or a filter says what to search for."""
-    return bool(query or flags["queries"] or any(flags.get(name) for name in FILTERS))
-
-
 def build_paging(
     context: CommandContext,
     request: SearchRequest,
@@ -152,9 +147,8 @@ _LONGEST_REPEATED = 200
 """The longest query from stdin that commands for further pages repeat."""
 
 
-@click.command(
+@declare_command(
     "search",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         *_EXAMPLES,
@@ -205,7 +199,6 @@ _LONGEST_REPEATED = 200
 )
 @ndjson_option("--bulk", help="Answer one query per line of stdin, as NDJSON.")
 @ndjson_option("--stream", help="Send the hits as NDJSON frames.")
-@click.pass_obj
 def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) -> Exit:
     """Find passages by words and by meaning.
 
@@ -242,7 +235,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         fields["detail"] = "passages"
     if bulk:
         return _search_lines(context, settings, fields, within)
-    if not (is_asked(query, flags) or stream or context.flags.machine):
+    asked = query or flags["queries"] or any(flags.get(name) for name in FILTERS)
+    if not (asked or stream or context.flags.machine):
         from kebab.cli.prompt import find_terminal
 
         seen = context.channels.out.is_terminal and find_terminal(context.channels) is not None

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.options import Count, Fraction
 from kebab.config.settings import resolve_paths
 from kebab.errors.signal import Exit
@@ -29,9 +29,8 @@ BACKGROUND_IDLE_S = 7_200.0
 """How long a server that `kebab open --web` started goes on when nobody asks it anything."""
 
 
-@click.command(
+@declare_command(
     "serve",
-    cls=Command,
     exits=(Exit.NO,),
     examples=(
         "kebab serve --open",
@@ -72,17 +71,7 @@ BACKGROUND_IDLE_S = 7_200.0
     help="End them, or only that at `--port`, and wait until they ended.",
 )
 @click.option("--background", is_flag=True, hidden=True, help="End when nobody asks anything.")
-@click.pass_obj
-def command(
-    context: CommandContext,
-    /,
-    *,
-    host: str | None,
-    port: int | None,
-    workers: int | None,
-    deadline: float | None,
-    **switches: bool,
-) -> Exit:
+def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Serve the operations, MCP and the web page over HTTP.
 
     The server listens on the loopback address, and goes on until Ctrl-C or SIGTERM. At `/` it has
@@ -92,40 +81,22 @@ def command(
     it also does what `kebab watch` does. The exit status is 1 when `--status` or `--stop` finds no
     server.
     """
-    flags = _Flags(host, port, workers, deadline, **switches)
-    asks = flags.shows_status or flags.stops
-    others = flags._replace(shows_status=False, stops=False)
-    if flags.stops:
-        others = others._replace(port=None)
-    if asks and ((flags.shows_status and flags.stops) or others != _Flags()):
+    given = {name for name, value in flags.items() if value not in (None, False)}
+    asks = given & {"shows_status", "stops"}
+    if asks and (len(asks) > 1 or given - asks - ({"port"} if flags["stops"] else set())):
         raise click.UsageError("`--status` and `--stop` go with no other flag but `--stop --port`")
     settings = context.load_settings()
-    if flags.stops:
-        return _stop(context, settings, port)
-    if flags.shows_status:
-        status = _read_status(settings)
-        return context.print_reply(status, _render_status, Exit.DONE if status.running else Exit.NO)
+    if flags["stops"]:
+        return _stop(context, settings, flags["port"])
+    if flags["shows_status"]:
+        status = ServeStatus(running=bool(servers := _list_servers(settings)), servers=servers)
+        return context.print_reply(status, _render_status, Exit.DONE if servers else Exit.NO)
     return _serve(context, settings, flags)
 
 
-class _Flags(NamedTuple):
-    """The flags of the command."""
-
-    host: str | None = None
-    port: int | None = None
-    workers: int | None = None
-    deadline: float | None = None
-    opens: bool = False
-    allow_write: bool = False
-    watches: bool = False
-    shows_status: bool = False
-    stops: bool = False
-    background: bool = False
-
-
-def _serve(context: CommandContext, settings: Settings, flags: _Flags) -> Exit:
+def _serve(context: CommandContext, settings: Settings, flags: dict[str, Any]) -> Exit:
     """Run the server."""
-    if flags.allow_write or flags.watches:
+    if flags["allow_write"] or flags["watches"]:
         context.require_writable("serve")
     from kebab.cli.mcp import build_options
     from kebab.cli.web_page import open_page
@@ -133,10 +104,10 @@ def _serve(context: CommandContext, settings: Settings, flags: _Flags) -> Exit:
     from kebab.server.run import Address, run_server
 
     options = replace(
-        build_options(context, allow_write=flags.allow_write),
-        deadline_s=DEFAULT_DEADLINE_S if flags.deadline is None else flags.deadline,
-        workers=flags.workers or 1,
-        idle_s=BACKGROUND_IDLE_S if flags.background else 0,
+        build_options(context, allow_write=flags["allow_write"]),
+        deadline_s=DEFAULT_DEADLINE_S if flags["deadline"] is None else flags["deadline"],
+        workers=flags["workers"] or 1,
+        idle_s=BACKGROUND_IDLE_S if flags["background"] else 0,
     )
 
     @contextmanager
@@ -150,21 +121,21 @@ def _serve(context: CommandContext, settings: Settings, flags: _Flags) -> Exit:
             url=url,
             token_path=started.token_path,
             pid=started.record.pid,
-            allow_write=flags.allow_write,
+            allow_write=flags["allow_write"],
         )
         if context.flags.machine:
             context.write_event(told)
         else:
             lines = [f"listening: {url}", f"token: {started.token_path}"]
             context.channels.err.write_lines(lines)
-        if flags.opens:
+        if flags["opens"]:
             open_page(context, started.folder.build_login(started.record.url))
-        with _watch(context, settings, started) if flags.watches else nullcontext():
+        with _watch(context, settings, started) if flags["watches"] else nullcontext():
             yield
 
     default = Address()
-    port = default.port if flags.port is None else flags.port
-    return run_server(options, Address(flags.host or default.host, port), settings, announce)
+    port = default.port if flags["port"] is None else flags["port"]
+    return run_server(options, Address(flags["host"] or default.host, port), settings, announce)
 
 
 @contextmanager
@@ -207,17 +178,15 @@ def _stop(context: CommandContext, settings: Settings, port: int | None) -> Exit
         if port is None or record.url.endswith(f":{port}"):
             stop_server(folder, record)
             stopped.append(record)
-    reply = ServeStatus(
-        running=bool(servers := _read_status(settings).servers), servers=servers, stopped=stopped
-    )
+    servers = _list_servers(settings)
+    reply = ServeStatus(running=bool(servers), servers=servers, stopped=stopped)
     return context.print_reply(reply, _render_status, Exit.DONE if stopped else Exit.NO)
 
 
-def _read_status(settings: Settings) -> ServeStatus:
+def _list_servers(settings: Settings) -> list[RunningServer]:
     from kebab.server.running import list_servers
 
-    servers = [record for _, record in list_servers(resolve_paths(settings).state)]
-    return ServeStatus(running=bool(servers), servers=servers)
+    return [record for _, record in list_servers(resolve_paths(settings).state)]
 
 
 def _render_status(reply: ServeStatus, canvas: Canvas) -> Iterator[str]:

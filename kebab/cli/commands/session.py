@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kebab.cli.command import Group
+from kebab.cli.command import declare_group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.cli.prompt import confirm
@@ -20,7 +20,7 @@ from kebab.wire.ask import SessionListRequest, SessionRmRequest, SessionShowRequ
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 
-@click.group("session", cls=Group, exits=_EXITS, examples=("kebab session list",))
+@declare_group("session", exits=_EXITS, examples=("kebab session list",))
 def command() -> None:
     """List, show or delete ask sessions."""
 
@@ -28,7 +28,6 @@ def command() -> None:
 @command.command(
     "list", exits=(Exit.UNUSABLE,), examples=("kebab session list", "kebab session list --json")
 )
-@click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
     """List the sessions.
 
@@ -39,7 +38,6 @@ def list_(context: CommandContext, /) -> Exit:
 
 @command.command("show", exits=_EXITS, examples=("kebab session show backups",))
 @click.argument("name", shell_complete=complete("sessions"))
-@click.pass_obj
 def show(context: CommandContext, /, name: str) -> Exit:
     """Show the turns of a session."""
     return context.print_reply(context.run(SessionShowRequest(name=name)), render_transcript)
@@ -51,7 +49,6 @@ def show(context: CommandContext, /, name: str) -> Exit:
 @click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=complete("sessions"))
 @click.option("--all", "all_sessions", is_flag=True, help="Delete every session.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.pass_obj
 def rm(
     context: CommandContext, /, names: tuple[str, ...], *, all_sessions: bool, yes: bool
 ) -> Exit:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Group
+from kebab.cli.command import declare_group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request
 from kebab.cli.progress import run_work
@@ -25,7 +25,7 @@ from kebab.wire.record import NotFound
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 
-@click.group("source", cls=Group, exits=_EXITS, examples=("kebab source list",))
+@declare_group("source", exits=_EXITS, examples=("kebab source list",))
 def command() -> None:
     """List, add or remove sources; files stay.
 
@@ -37,7 +37,6 @@ def command() -> None:
 @command.command(
     "list", exits=(Exit.UNUSABLE,), examples=("kebab source list", "kebab source list --json")
 )
-@click.pass_obj
 def list_(context: CommandContext, /) -> Exit:
     """List the sources.
 
@@ -67,7 +66,6 @@ def list_(context: CommandContext, /) -> Exit:
     default="auto",
     help="Copy it, or let its store be searched.",
 )
-@click.pass_obj
 def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
     """Search a published base too.
 
@@ -76,7 +74,7 @@ def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
     is asked for candidates while it is searched. Without network the copy is searched.
     """
     request = build_request({"url": url, **flags}, SourceAddRequest)
-    return context.print_reply(run_work(context, request), render_added_base)
+    return context.print_reply(run_work(context, request)[0], render_added_base)
 
 
 @command.command(
@@ -84,7 +82,6 @@ def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
 )
 @click.argument("name", metavar="NAME|PATH")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.pass_obj
 def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:
     """Remove a source from the index; files stay.
 

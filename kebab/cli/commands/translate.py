@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kebab.app.events import ReviewEncoder
 from kebab.app.own_files import replace_file
 from kebab.app.review_text import ItemLocator
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.event_lines import EventLines
 from kebab.cli.options import (
     build_request,
@@ -129,9 +129,8 @@ def _write_text(reply: AgentItems, translation: TranslatedText, target: Path) ->
         replace_file(target, translation.text.encode())
 
 
-@click.command(
+@declare_command(
     "translate",
-    cls=Command,
     exits=(Exit.NO,),
     examples=(
         "kebab translate README.md --to ko | less",
@@ -159,7 +158,6 @@ def _write_text(reply: AgentItems, translation: TranslatedText, target: Path) ->
 @click.option("--cursor", metavar="C", help="Show the page after this cursor of `--run-id`.")
 @click.option("--run-id", metavar="R", help="Go on with this run, or show it again.")
 @ndjson_option("--stream", help="Send events as NDJSON on stdout.")
-@click.pass_obj
 def command(context: CommandContext, /, write: str | None, *, yes: bool, **flags: Any) -> Exit:
     """Translate a document.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.options import complete_paths, ndjson_option
 from kebab.errors.signal import Exit
 
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from kebab.wire.ingest import IngestReport, IngestRequest
 
 
-@click.command(
+@declare_command(
     "watch",
-    cls=Command,
     examples=(
         "kebab watch",
         "kebab watch ~/notes",
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 )
 @click.argument("paths", nargs=-1, metavar="[PATH]…", shell_complete=complete_paths)
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the summary.")
-@click.pass_obj
 def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool) -> Exit:
     """Keep the index current.
 
@@ -60,7 +58,10 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
         context.on_error = lambda fault: context.write_json(
             WatchEvent(kind="ended", error=fault.reply), fault.exit
         )
-    with context.open_kebab(settings) as kebab, context.interrupts.cancelling(_ignore) as cancel:
+    with (
+        context.open_kebab(settings) as kebab,
+        context.interrupts.cancelling(lambda: None) as cancel,
+    ):
         reply = build_watcher(
             kebab,
             settings,
@@ -76,10 +77,6 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
         context.write_json(WatchEvent(kind="ended", summary=reply), status)
         return status
     return context.print_reply(reply, render_watch_report, status)
-
-
-def _ignore() -> None:
-    """Do nothing: the summary tells that the watcher ended."""
 
 
 def _ingest_with_progress(

@@ -1,6 +1,6 @@
 """Lists the clients of agents that kebab installs itself in: their files and their MCP entry.
 
-The comment of each recipe cites the page of its client that defines the file and its form.
+The comment of each client names the pages that define its files and their form.
 """
 
 import os
@@ -19,23 +19,8 @@ from kebab.errors.system import resolve_path
 Entry = dict[str, Any]
 NAME = "kebab"
 """The name of the server in every client."""
-REMOTE_KEYS = ("url", "httpUrl", "serverUrl")
+REMOTE_KEYS = ("url", "httpUrl", "serverUrl", "uri")
 """The keys by which an entry names a server on the network instead of a program."""
-
-
-class EntryError(ValueError):
-    """A file cannot be edited safely; the text is the reason."""
-
-
-def build_entry(
-    fixed: Mapping[str, str], flags: Sequence[str], arguments: Sequence[str] = sys.argv
-) -> Entry:
-    """Return the entry that starts the MCP server as this process was started.
-
-    `fixed` are the members that the client asks for besides the command.
-    """
-    program, *first = find_program(arguments)
-    return {**fixed, "command": program, "args": [*first, "mcp", *flags]}
 
 
 def find_program(arguments: Sequence[str]) -> list[str]:
@@ -48,8 +33,8 @@ def find_program(arguments: Sequence[str]) -> list[str]:
     with suppress(FileNotFoundError):  # the working folder was deleted
         called = Path(os.path.abspath(arguments[0])) if arguments and arguments[0] else None  # noqa: PTH100 - keeps links
     beside = Path(sys.executable).with_name(NAME)
-    for path in (called, beside, beside.with_suffix(".exe")):
-        if path and path.name in (NAME, f"{NAME}.exe") and path.is_file():
+    for path in (called, beside):
+        if path and path.name == NAME and path.is_file():
             return [str(path)]
     return [sys.executable, "-m", NAME]
 
@@ -68,7 +53,6 @@ def keeps_members(found: Any) -> bool:
 
 
 Scope = Literal["user", "project"]
-_SKILL = Path("kebab", "SKILL.md")
 
 
 class Client(Struct, frozen=True, kw_only=True):
@@ -85,14 +69,26 @@ class Client(Struct, frozen=True, kw_only=True):
     """The program that shows it, too."""
     entries: Mapping[Scope, str]
     """The file with the list of MCP servers, by scope; some clients have none for a project."""
-    container: str
+    container: str = "mcpServers"
     """The key of that list."""
-    fixed: Mapping[str, str] = field(default_factory=dict)
+    fixed: Entry = field(default_factory=dict)
     """What an entry says besides the command."""
+    program_key: str = "command"
+    """The member with the program."""
+    has_arguments: bool = True
+    """Whether the arguments are a member `args`, and not the rest of the program's list."""
     skills: Mapping[Scope, str] = field(default_factory=dict)
     """The folder of the skills, by scope; empty when the client reads none."""
     prefers_skill: bool = False
     """Whether the skill alone is installed unless the caller says otherwise."""
+
+    def build_entry(self, flags: Sequence[str], arguments: Sequence[str] = sys.argv) -> Entry:
+        """Return the entry that starts the MCP server as this process was started."""
+        program, *first = find_program(arguments)
+        words = [*first, "mcp", *flags]
+        if self.has_arguments:
+            return {**self.fixed, self.program_key: program, "args": words}
+        return {**self.fixed, self.program_key: [program, *words]}
 
 
 def _in_dot_folder(folder: str, name: str) -> dict[Scope, str]:
@@ -101,30 +97,19 @@ def _in_dot_folder(folder: str, name: str) -> dict[Scope, str]:
 
 
 CLIENTS = (
-    # https://code.claude.com/docs/en/skills: personal skills are read from
-    # `~/.claude/skills/NAME/SKILL.md`, those of a project from `.claude/skills/NAME/SKILL.md`.
-    # https://code.claude.com/docs/en/mcp, "MCP installation scopes": servers of the user are
-    # stored in `~/.claude.json`, those of a project in `.mcp.json` in its root, as
-    # `{"mcpServers": {"NAME": {"type": "stdio", "command": …, "args": […]}}}`. The page advises
+    # https://code.claude.com/docs/en/skills, https://code.claude.com/docs/en/mcp. The page advises
     # `claude mcp add`; the file is edited directly, so that the change can be shown before.
-    # https://code.claude.com/docs/en/env-vars: `CLAUDE_CONFIG_DIR` replaces `~/.claude`; the
-    # program then keeps `.claude.json` in that folder.
     Client(
         name="claude-code",
         title="Claude Code",
         folder="claude",
         program="claude",
         entries={"user": "claude-state/.claude.json", "project": "project/.mcp.json"},
-        container="mcpServers",
         fixed={"type": "stdio"},
         skills=_in_dot_folder("claude", "skills"),
         prefers_skill=True,
     ),
-    # https://developers.openai.com/codex/mcp: Codex reads `[mcp_servers.NAME]` with `command` and
-    # `args` from `~/.codex/config.toml`, and in trusted projects from `.codex/config.toml`.
-    # https://developers.openai.com/codex/config-advanced: `CODEX_HOME` replaces `~/.codex`.
-    # https://developers.openai.com/codex/skills: skills are read from `$HOME/.agents/skills` and
-    # from `.agents/skills` of the repository.
+    # https://developers.openai.com/codex/mcp, https://developers.openai.com/codex/skills
     Client(
         name="codex",
         title="Codex",
@@ -134,27 +119,18 @@ CLIENTS = (
         container="mcp_servers",
         skills={"user": "home/.agents/skills", "project": "project/.agents/skills"},
     ),
-    # https://cursor.com/docs/context/mcp: servers are in `~/.cursor/mcp.json` for every project
-    # and in `.cursor/mcp.json` for one, as `{"mcpServers": {"NAME": {"type": "stdio", "command":
-    # …, "args": […]}}}`. https://cursor.com/docs/context/skills: skills are read from
-    # `~/.cursor/skills` and `.cursor/skills`.
+    # https://cursor.com/docs/context/mcp, https://cursor.com/docs/context/skills
     Client(
         name="cursor",
         title="Cursor",
         folder="cursor",
         program="cursor",
         entries=_in_dot_folder("cursor", "mcp.json"),
-        container="mcpServers",
         fixed={"type": "stdio"},
         skills=_in_dot_folder("cursor", "skills"),
     ),
-    # https://code.visualstudio.com/docs/copilot/reference/mcp-configuration: `mcp.json` is in the
-    # workspace (`.vscode/mcp.json`) or in the user profile, as `{"servers": {"NAME": {"type":
-    # "stdio", "command": …, "args": […]}}}`; `type` is required.
-    # https://code.visualstudio.com/docs/configure/settings: the default profile is
-    # `~/Library/Application Support/Code/User` or `~/.config/Code/User`.
-    # https://code.visualstudio.com/docs/agent-customization/agent-skills: skills are read from
-    # `~/.copilot/skills` and `.github/skills`.
+    # https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
+    # https://code.visualstudio.com/docs/agent-customization/agent-skills
     Client(
         name="vscode",
         title="Visual Studio Code",
@@ -165,25 +141,17 @@ CLIENTS = (
         fixed={"type": "stdio"},
         skills={"user": "home/.copilot/skills", "project": "project/.github/skills"},
     ),
-    # https://geminicli.com/docs/tools/mcp-server: servers are in `mcpServers` of
-    # `~/.gemini/settings.json`, or of `.gemini/settings.json` in the root of a project; an entry
-    # with `command` is started as a program, and `args` are its arguments.
-    # https://geminicli.com/docs/cli/using-agent-skills: skills are read from `~/.gemini/skills`
-    # and `.gemini/skills`.
+    # https://geminicli.com/docs/tools/mcp-server,
+    # https://geminicli.com/docs/cli/using-agent-skills
     Client(
         name="gemini",
         title="Gemini CLI",
         folder="gemini",
         program="gemini",
         entries=_in_dot_folder("gemini", "settings.json"),
-        container="mcpServers",
         skills=_in_dot_folder("gemini", "skills"),
     ),
-    # https://zed.dev/docs/ai/mcp: a custom server is `{"context_servers": {"NAME": {"command": …,
-    # "args": […]}}}` in the settings file; older versions of the page and of Zed also ask for
-    # `"source": "custom"`. https://zed.dev/docs/configuring-zed: the settings file is
-    # `~/.config/zed/settings.json`, with `XDG_CONFIG_HOME` on Linux `$XDG_CONFIG_HOME/zed`, and
-    # `.zed/settings.json` in a project; it is JSON with comments.
+    # https://zed.dev/docs/ai/mcp; older versions ask for `"source": "custom"`.
     Client(
         name="zed",
         title="Zed",
@@ -193,50 +161,70 @@ CLIENTS = (
         container="context_servers",
         fixed={"source": "custom"},
     ),
-    # https://modelcontextprotocol.io/docs/develop/connect-local-servers: the servers are in
-    # `claude_desktop_config.json` in `~/Library/Application Support/Claude` or `~/.config/Claude`,
-    # as `{"mcpServers": {"NAME": {"command": …, "args": […]}}}`.
+    # https://modelcontextprotocol.io/docs/develop/connect-local-servers
     Client(
         name="claude-desktop",
         title="Claude Desktop",
         folder="claude-desktop",
         program="claude-desktop",
         entries={"user": "claude-desktop/claude_desktop_config.json"},
-        container="mcpServers",
     ),
-    # https://docs.windsurf.com/windsurf/cascade/mcp: `~/.codeium/windsurf/mcp_config.json` has the
-    # form of the file of Claude Desktop.
+    # https://docs.windsurf.com/windsurf/cascade/mcp
     Client(
         name="windsurf",
         title="Windsurf",
         folder="codeium/windsurf",
         program="windsurf",
         entries={"user": "codeium/windsurf/mcp_config.json"},
-        container="mcpServers",
     ),
-    # https://lmstudio.ai/docs/app/mcp: `~/.lmstudio/mcp.json` has the form of the file of Cursor.
+    # https://lmstudio.ai/docs/app/mcp
     Client(
         name="lmstudio",
         title="LM Studio",
         folder="lmstudio",
         program="lms",
         entries={"user": "lmstudio/mcp.json"},
-        container="mcpServers",
     ),
-    # https://docs.continue.dev/customize/deep-dives/mcp: JSON files of other clients are read from
-    # the folder `.continue/mcpServers` of the home and of the workspace.
+    # https://docs.continue.dev/customize/deep-dives/mcp: a folder with the files of other clients.
     Client(
         name="continue",
         title="Continue",
         folder="continue",
         program="cn",
         entries=_in_dot_folder("continue", "mcpServers/kebab.json"),
-        container="mcpServers",
+    ),
+    # https://opencode.ai/docs/mcp-servers: the list `command` has the arguments, too.
+    Client(
+        name="opencode",
+        title="OpenCode",
+        folder="opencode",
+        program="opencode",
+        entries={"user": "opencode/opencode.json", "project": "project/opencode.json"},
+        container="mcp",
+        fixed={"type": "local", "enabled": True},
+        has_arguments=False,
+    ),
+    # https://block.github.io/goose/docs/guides/config-files
+    Client(
+        name="goose",
+        title="Goose",
+        folder="goose",
+        program="goose",
+        entries={"user": "goose/config.yaml"},
+        container="extensions",
+        fixed={"type": "stdio", "name": NAME, "enabled": True},
+        program_key="cmd",
     ),
 )
 
 
-_OF_SYSTEM = {"vscode": "Code/User", "zed": "zed", "claude-desktop": "Claude"}
+_NAMED = {"claude": "CLAUDE_CONFIG_DIR", "claude-state": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
+"""The environment variables that name a folder."""
+
+_IN_CONFIG = ("zed", "opencode", "goose")
+"""The folders in `~/.config` on every system."""
+
+_OF_SYSTEM = {"vscode": "Code/User", "claude-desktop": "Claude"}
 """The folders that depend on the system, below that of the settings of all programs."""
 
 
@@ -249,14 +237,14 @@ class Places(Struct, frozen=True):
     system: str = platform.SYSTEM
 
     def resolve(self, path: str) -> Path:
-        """Return the absolute path for a path of a recipe."""
+        """Return the absolute path for a path of a client."""
         folder, _, below = path.partition("/")
         return self._find_folder(folder) / below
 
     def find_skill(self, client: Client, scope: Scope) -> Path | None:
         """Return the file of the skill, None when the client reads no skills."""
         skills = client.skills.get(scope)
-        return None if skills is None else self.resolve(skills) / _SKILL
+        return None if skills is None else self.resolve(skills) / "kebab" / "SKILL.md"
 
     def is_found(self, client: Client) -> bool:
         """Return whether this machine shows a sign of the client."""
@@ -265,26 +253,20 @@ class Places(Struct, frozen=True):
         )
 
     def _find_folder(self, name: str) -> Path:
-        if name in ("home", "project"):
-            return self.home if name == "home" else self.project
+        if named := self.environ.get(_NAMED.get(name, "")):
+            return Path(os.path.expanduser(named))  # noqa: PTH111 - a `~` of nobody is a name
+        is_mac = self.system == "darwin"
+        config = self.home / ".config"
+        if not is_mac and (xdg := self.environ.get("XDG_CONFIG_HOME")):
+            config = Path(xdg)
         if name in _OF_SYSTEM:
-            return self._find_system_folder(name)
-        named, usual = {
-            "claude": ("CLAUDE_CONFIG_DIR", self.home / ".claude"),
-            "claude-state": ("CLAUDE_CONFIG_DIR", self.home),
-            "codex": ("CODEX_HOME", self.home / ".codex"),
-        }.get(name, ("", self.home / f".{name}"))
-        value = self.environ.get(named)
-        return Path(os.path.expanduser(value)) if value else usual  # noqa: PTH111 - a `~` of nobody is a name
-
-    def _find_system_folder(self, name: str) -> Path:
-        """Return the folder of the user's settings of a program; it depends on the system."""
-        below = _OF_SYSTEM[name]
-        usual = self.home / ".config"
-        if self.system == "darwin":
-            below_library = self.home / "Library/Application Support" / below
-            return usual / below if name == "zed" else below_library
-        return Path(self.environ.get("XDG_CONFIG_HOME") or usual) / below
+            return (self.home / "Library/Application Support" if is_mac else config) / _OF_SYSTEM[
+                name
+            ]
+        if name in _IN_CONFIG:
+            return config / name
+        usual = {"home": self.home, "claude-state": self.home, "project": self.project}
+        return usual.get(name, self.home / f".{name}")
 
 
 def find_places() -> Places:

@@ -1,26 +1,31 @@
-"""Sets or removes the entry of kebab in a settings file of a client, which is JSON or TOML.
+"""Sets or removes the entry of kebab in a settings file of a client: JSON, TOML or YAML.
 
-An entry is a member of a list of servers, such as `mcpServers.kebab`. JSON is written again with
-the indentation and the line ends of the file; a file with comments is refused, because they would
-be lost. In TOML the lines of the entry's own table are changed, and the result is compared.
+An entry is a member of a list of servers, such as `mcpServers.kebab`. JSON and YAML are written
+again; a file with comments is refused, because they would be lost. In TOML the lines of the entry's
+own table are changed, and the result is compared.
 """
 
 import json
 import re
 import tomllib
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kebab.cli.integrations.clients import Entry, EntryError, is_current, keeps_members
+import yaml
+
+from kebab.cli.integrations.clients import Entry, is_current, keeps_members
 
 Place = tuple[str, str]
 """The name of the list of servers, and the name of the entry in it."""
-Change = Callable[[str, Place, Entry | None], str]
 
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _COMMENT = "it has comments or trailing commas, which would be lost; add the entry by hand"
+_YAML_COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
+
+
+class EntryError(ValueError):
+    """A file cannot be edited safely; the text is the reason."""
 
 
 class Found(NamedTuple):
@@ -36,7 +41,7 @@ def find_entry(path: Path, text: str | None, place: Place) -> Found:
     Raises:
         EntryError: The text cannot be read, or the list of servers is no object.
     """
-    values = _read_toml(text or "") if path.suffix == ".toml" else _read_json(text or "")
+    values = _read(path, text or "")
     servers = values.get(place[0], {})
     if not isinstance(servers, dict):
         raise EntryError(f"`{place[0]}` is no list of servers")
@@ -61,22 +66,30 @@ def change_entry(path: Path, text: str | None, place: Place, wanted: Entry | Non
     entry = wanted
     if wanted is not None and keeps_members(found.entry):
         entry = {**found.entry, **wanted}
-    change: Change = _change_toml if path.suffix == ".toml" else _change_json
-    changed = change(text or "", place, entry)
+    change = _change_toml if path.suffix == ".toml" else _write_again
+    changed = change(path, text or "", place, entry)
     if find_entry(path, changed, place) != (entry, found.others):
         raise EntryError("the entry cannot be changed without other values")
     return changed
 
 
-def _read_json(text: str) -> dict[str, Any]:
+def _read(path: Path, text: str) -> dict[str, Any]:
+    """Return the values of a file; an empty one has none."""
     if not text.strip():
         return {}
     try:
-        values = json.loads(text, object_pairs_hook=_refuse_duplicates)
+        if path.suffix == ".toml":
+            return tomllib.loads(text)
+        if path.suffix == ".yaml":
+            if _YAML_COMMENT.search(text):
+                raise EntryError("it has comments, which would be lost; add the entry by hand")
+            values = yaml.safe_load(text)
+        else:
+            values = json.loads(text, object_pairs_hook=_refuse_duplicates)
     except json.JSONDecodeError as fault:
         where = f"line {fault.lineno}, column {fault.colno}"
         raise EntryError(f"{where}: it is no JSON, or {_COMMENT}") from fault
-    except (RecursionError, ValueError) as fault:
+    except (RecursionError, ValueError, yaml.YAMLError) as fault:
         raise EntryError(str(fault)) from fault
     if not isinstance(values, dict):
         raise EntryError("it is no object")
@@ -91,8 +104,9 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return values
 
 
-def _change_json(text: str, place: Place, entry: Entry | None) -> str:
-    values = _read_json(text)
+def _write_again(path: Path, text: str, place: Place, entry: Entry | None) -> str:
+    """Write all values again; JSON keeps its indentation."""
+    values = _read(path, text)
     servers = values.setdefault(place[0], {})
     if entry is not None:
         servers[place[1]] = entry
@@ -100,26 +114,19 @@ def _change_json(text: str, place: Place, entry: Entry | None) -> str:
         del servers[place[1]]
     if not servers:
         del values[place[0]]
+    if path.suffix == ".yaml":
+        return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     indent = _INDENT.search(text)
-    changed = json.dumps(values, ensure_ascii=False, indent=indent[1] if indent else "  ")
-    ending = "\n" if not text or text.endswith("\n") else ""
-    return _keep_line_ends(changed + ending, text)
+    return json.dumps(values, ensure_ascii=False, indent=indent[1] if indent else "  ") + "\n"
 
 
-def _read_toml(text: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise EntryError(str(fault)) from fault
-
-
-def _change_toml(text: str, place: Place, entry: Entry | None) -> str:
+def _change_toml(path: Path, text: str, place: Place, entry: Entry | None) -> str:
     """Take the lines of the entry's table out, and add its table at the end; comments stay.
 
     Tables below it stay too, unless the entry is removed.
     """
     name = ".".join(place)
-    lines = text.replace("\r\n", "\n").splitlines(keepends=True)
+    lines = text.splitlines(keepends=True)
     heads = [index for index, line in enumerate(lines) if line.lstrip().startswith("[")]
     for start, end in reversed([*pairwise((*heads, len(lines)))]):
         head = lines[start].split("#")[0].strip()[1:-1]
@@ -135,8 +142,4 @@ def _change_toml(text: str, place: Place, entry: Entry | None) -> str:
         except TypeError as fault:
             raise EntryError(f"`{name}` has a value that cannot be written again") from fault
         parts.append(f"[{name}]\n{''.join(rows)}")
-    return _keep_line_ends("\n".join(parts), text)
-
-
-def _keep_line_ends(changed: str, text: str) -> str:
-    return changed.replace("\n", "\r\n") if "\r\n" in text else changed
+    return "\n".join(parts)

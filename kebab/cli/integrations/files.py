@@ -3,7 +3,6 @@
 import difflib
 import errno
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -18,13 +17,12 @@ from kebab.cli.integrations.clients import (
     NAME,
     Client,
     Entry,
-    EntryError,
     Places,
     Scope,
     find_program,
     is_current,
 )
-from kebab.cli.integrations.entries import change_entry, find_entry
+from kebab.cli.integrations.entries import EntryError, change_entry, find_entry
 from kebab.errors.catalog import ClientConfigInvalid, IoError
 from kebab.errors.system import resolve_path, translate_os_errors
 from kebab.wire.health import FileChange, InstalledFile, IntegrationKind, IntegrationState
@@ -33,8 +31,6 @@ _WHEEL = Path(__file__).parents[2] / "_data" / "integrations"
 _CHECKOUT = Path(__file__).parents[3] / "integrations"
 _SKILL = Path("claude-code", "kebab", "SKILL.md")
 _TITLE = b"\n# kebab\n\n"
-_BOM = b"\xef\xbb\xbf"
-_HUNK = re.compile(r"(?<=[-+])\d+")
 _CONTEXT_LINES = 1
 """Few, because the lines beside an entry may be the secrets of another server."""
 
@@ -97,8 +93,7 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
     if wanted is None and NAME.encode() not in (before or b""):
         return FilePlan(kind="mcp", path=path, before=before, after=before, change="none")
     try:
-        bom = _BOM if (before or b"").startswith(_BOM) else b""
-        old = None if before is None else before.removeprefix(bom).decode()
+        old = None if before is None else before.decode()
         place = client.container, NAME
         found = find_entry(path, old, place).entry
         new = change_entry(path, old, place, wanted)
@@ -108,7 +103,7 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
             change = "create" if old is None else "add"
         else:
             change = "keep" if is_current(found, wanted) else "update"
-        after = None if new is None else bom + new.encode()
+        after = None if new is None else new.encode()
         return FilePlan(kind="mcp", path=path, before=before, after=after, change=change)
     except EntryError as fault:
         cause = str(fault)
@@ -160,34 +155,16 @@ def format_diff(plan: FilePlan) -> Iterator[str]:
     """Yield the difference that a change makes, as a unified diff."""
     if not plan.is_needed:
         return
-    before, after = (_split(data) for data in (plan.before, plan.after))
-    pairs = enumerate(zip(before, after, strict=False))
-    first = next((place for place, (old, new) in pairs if old != new), len(before))
-    skipped = max(0, min(first, len(after)) - _CONTEXT_LINES)
-    name = str(plan.path)
-    lines = difflib.unified_diff(
-        before[skipped:], after[skipped:], name, name, n=_CONTEXT_LINES, lineterm=""
+    before, after = (
+        (data or b"").decode("utf-8", "replace").splitlines() for data in (plan.before, plan.after)
     )
-    for line in lines:
-        yield (
-            _HUNK.sub(lambda place: str(int(place[0]) + skipped), line)
-            if line[:2] == "@@"
-            else line
-        )
-
-
-def _split(data: bytes | None) -> list[str]:
-    return (data or b"").removeprefix(_BOM).decode("utf-8", "replace").splitlines()
+    name = str(plan.path)
+    yield from difflib.unified_diff(before, after, name, name, n=_CONTEXT_LINES, lineterm="")
 
 
 def _read(path: Path) -> bytes | None:
     with translate_os_errors(path, "read"):
         return path.read_bytes() if path.exists() else None
-
-
-def format_snippet(client: Client, path: Path, entry: Entry) -> str:
-    """Return the entry with what surrounds it in an otherwise empty file."""
-    return change_entry(path, None, (client.container, NAME), entry) or ""
 
 
 def find_state(plan: Callable[[], FilePlan]) -> IntegrationState:

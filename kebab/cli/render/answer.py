@@ -199,19 +199,21 @@ def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
             yield format_tabs(session.name, str(session.turns), *times, session.first_question)
         return
     if reply.sessions:
-        names = [clean(session.name) for session in reply.sessions]
-        turns = [pluralize(session.turns, "turn") for session in reply.sessions]
-        dates = [session.updated_at[:_DATE] for session in reply.sessions]
-        questions = [_join_lines(session.first_question) for session in reply.sessions]
-        name = max(8, min(max(map(measure_width, names)), canvas.width // 3))
-        question = max(8, canvas.width - name - max(map(len, turns)) - _DATE - 6)
         columns = (
-            Column("", canvas.strong, name),
+            Column("", canvas.strong, 1),
             Column("", canvas.dim, right=True),
             Column("", canvas.dim),
-            Column("", width=question),
+            Column("", share=2),
         )
-        rows = list(zip(names, turns, dates, questions, strict=True))
+        rows = [
+            (
+                clean(session.name),
+                pluralize(session.turns, "turn"),
+                session.updated_at[:_DATE],
+                _join_lines(session.first_question),
+            )
+            for session in reply.sessions
+        ]
         yield from render_columns(columns, rows, canvas)
         yield ""
         yield canvas.dim(_count_turns(reply.sessions))

@@ -21,7 +21,6 @@ from kebab.errors.hints import limit_hint
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.segment import Segment
-    from rich.table import Table
     from rich.text import Text
 
 _ELLIPSIS = "…"
@@ -324,31 +323,35 @@ def render_fields(
 
 
 class Column(NamedTuple):
-    """A column of a table: its head, its style, its width (None: that of its widest cell)."""
+    """A column of a table: its head, its style, and how its cells are cut.
+
+    A column with a share is cut where a terminal is too narrow: it takes its share of the room that
+    the columns without one leave.
+    """
 
     head: str = ""
     paint: Callable[[str], str] = str
-    width: int | None = None
+    share: int = 0
     right: bool = False
     cut: Callable[[str, int], str] = truncate
+
+
+_NARROWEST = 8
+"""The fewest cells of a column with a share."""
 
 
 def render_columns(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], canvas: Canvas, indent: str = ""
 ) -> Iterator[str]:
-    """Yield the heads, if there are any, and the rows; each cell is cut to its column.
-
-    The last cell of a row may be longer and styled, unless its column has a width.
-    """
+    """Yield the heads, if there are any, and the rows in columns; the last cell may be styled."""
     heads = [column.head for column in columns]
-    widths = [
-        max(map(measure_width, texts)) if column.width is None else column.width
-        for column, texts in zip(columns, zip(heads, *rows, strict=True), strict=True)
-    ]
+    widths = [max(map(measure_width, texts)) for texts in zip(heads, *rows, strict=True)]
+    if canvas.width is not None:
+        _share_room(columns, widths, canvas.width - len(indent) - len(_GAP) * (len(columns) - 1))
     for row in [heads, *rows] if any(heads) else rows:
         line: list[str] = []
         for column, text, width in zip(columns, row, widths, strict=True):
-            cell = text if column.width is None else column.cut(text, width)
+            cell = column.cut(text, width) if column.share else text
             if column.right:
                 cell = " " * (width - measure_width(cell)) + cell
             elif len(line) < len(columns) - 1:
@@ -356,6 +359,16 @@ def render_columns(
             line.append(cell if row is heads else column.paint(cell))
         shown = _GAP.join(line).rstrip()
         yield indent + (canvas.dim(shown) if row is heads else shown)
+
+
+def _share_room(columns: Sequence[Column], widths: list[int], room: int) -> None:
+    """Narrow the columns that have a share; a narrow one leaves more to the wider ones."""
+    left = room - sum(width for width, one in zip(widths, columns, strict=True) if not one.share)
+    shares = sum(column.share for column in columns)
+    for width, place in sorted((width, place) for place, width in enumerate(widths)):
+        if share := columns[place].share:
+            widths[place] = min(width, max(_NARROWEST, left * share // shares))
+            left, shares = left - widths[place], shares - share
 
 
 def format_bytes(count: int) -> str:
@@ -414,13 +427,6 @@ def unglue(text: str) -> str:
     return text.replace(_GLUE, " ")
 
 
-def format_number(value: float) -> str:
-    """Return a number with three significant digits."""
-    if value >= 100:  # noqa: PLR2004 - three digits before the point
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.3f}" if value < 1 else f"{value:.2f}"  # noqa: PLR2004 - three digits in total as make three
-
-
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
 """Surround a match of the query in a text; Unicode gives these two no other meaning."""
 
@@ -437,25 +443,6 @@ def emphasise_matches(text: "Text") -> "Text":
         text.stylize(_MATCH, *match.span(1))
     pieces = text.divide(offset for sign in _SIGN.finditer(text.plain) for offset in sign.span())
     return Text().join(piece for piece in pieces if not _SIGN.match(piece.plain))
-
-
-def create_table(*heads: "Text") -> "Table":
-    """Return a table without rows; a rule is below its heads unless all are empty."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        header_style="bold",
-        border_style="dim",
-        show_header=any(head.plain for head in heads),
-    )
-    for head in heads:
-        table.add_column(head, justify=head.justify or "left", overflow="fold")
-    return table
 
 
 @cache

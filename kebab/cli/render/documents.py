@@ -10,7 +10,6 @@ from kebab.cli.render.canvas import (
     format_bytes,
     format_minute,
     format_tabs,
-    measure_width,
     pluralize,
     render_columns,
     render_fields,
@@ -51,7 +50,6 @@ from kebab.wire.record import NotFound
 from kebab.wire.related import Duplicates, RelatedDocs
 
 _DATE = len("2025-01-31")
-_COUNT = "passages"
 _SHORT_ID = 12
 _MARGIN = len(" 1  0.41  ")
 _NEAR = 0.35
@@ -180,25 +178,23 @@ def render_document_list(
             (place.removeprefix(f"{group[0].source}/"), group[0], len(group))
             for place, group in files.items()
         ]
-        paths = [clean(name if number > 1 else doc.doc_path) for name, doc, number in groups]
-        titles = [clean(doc.title) for _, doc, _ in groups]
-        passages = [sum(doc.chunk_count for doc in group) for group in files.values()]
-        counts = [f"{number:,}" for number in passages]
-        dates = [_get_date(doc)[:_DATE] for _, doc, _ in groups]
-        notes = [
-            pluralize(number, "document") if number > 1 else _note_state(doc)
-            for _, doc, number in groups
+        rows = [
+            (
+                clean(name if number > 1 else doc.doc_path),
+                clean(doc.title),
+                f"{sum(one.chunk_count for one in group):,}",
+                _get_date(doc)[:_DATE],
+                pluralize(number, "document") if number > 1 else _note_state(doc),
+            )
+            for (name, doc, number), group in zip(groups, files.values(), strict=True)
         ]
-        room = canvas.width - _DATE - max(map(len, (_COUNT, *counts))) - max(map(len, notes)) - 8
-        path = max(10, min(max(map(measure_width, paths)), room * 3 // 5))
         columns = (
-            Column("document", canvas.location, path, cut=truncate_path),
-            Column("title", width=max(8, room - path)),
-            Column(_COUNT, canvas.dim, right=True),
+            Column("document", canvas.location, 3, cut=truncate_path),
+            Column("title", share=2),
+            Column("passages", canvas.dim, right=True),
             Column("date", canvas.dim),
             Column("", canvas.warning),
         )
-        rows = list(zip(paths, titles, counts, dates, notes, strict=True))
         yield from render_columns(columns, rows, canvas)
         yield ""
     yield from render_list_notes(reply, canvas, next_page)
@@ -246,31 +242,27 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     yield from render_links(reply.links, reply.backlinks, canvas)
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))
-    if canvas.width is None:
-        for chunk in reply.chunks:
-            size = f"{_join_headings(chunk)}  {pluralize(chunk.chars, 'character')}"
-            note = "" if chunk.vector == "committed" else f"  ({chunk.vector})"
-            yield f"  {chunk.chunk_id}  {format_location(chunk.citation)}  {size}{note}"
-    elif reply.chunks:
-        places = [
-            format_line_range(one.citation).removeprefix(clean(one.citation.path)).lstrip(":#")
-            for one in reply.chunks
-        ]
-        notes = ["" if chunk.vector == "committed" else chunk.vector for chunk in reply.chunks]
-        others = _SHORT_ID + len("characters") + 10
-        widest = max(len("place"), *map(measure_width, places)) + max(map(len, notes))
-        columns = (
-            Column("id", width=_SHORT_ID, cut=lambda text, width: text[:width]),
-            Column("place", canvas.location),
-            Column("headings", width=max(8, canvas.width - others - widest)),
-            Column("characters", canvas.dim, right=True),
-            Column("", canvas.warning),
+    rows = [
+        (
+            chunk.chunk_id[: _SHORT_ID if canvas.is_terminal else None],
+            format_line_range(chunk.citation)
+            .removeprefix(clean(reply.document.doc_path))
+            .lstrip(":#"),
+            _join_headings(chunk),
+            f"{chunk.chars:,}",
+            "" if chunk.vector == "committed" else chunk.vector,
         )
-        passages = [
-            (chunk.chunk_id, place, _join_headings(chunk), f"{chunk.chars:,}", note)
-            for chunk, place, note in zip(reply.chunks, places, notes, strict=True)
-        ]
-        yield from render_columns(columns, passages, canvas, "  ")
+        for chunk in reply.chunks
+    ]
+    columns = (
+        Column("id"),
+        Column("place", canvas.location),
+        Column("headings", share=1),
+        Column("characters", canvas.dim, right=True),
+        Column("", canvas.warning),
+    )
+    if rows:
+        yield from render_columns(columns, rows, canvas, "  ")
 
 
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
@@ -403,21 +395,17 @@ def _render_tree_columns(reply: Outline, canvas: Canvas) -> Iterator[str]:
             title = clean(entry.title or "")
             is_name = title in (name, name.rpartition(".")[0])
             rows.append((indent + name, f"{entry.tokens:,}", "" if is_name else title))
-    if not rows:
-        return
-    width = canvas.width or 0
-    names = min(max(measure_width(name) for name, *_ in rows), width * 3 // 5)
-    room = max(_NARROWEST, width - names - max(len("tokens"), *(len(row[1]) for row in rows)) - 4)
     columns = (
-        Column("", canvas.location, names),
+        Column("", canvas.location, 3),
         Column("tokens", canvas.dim, right=True),
-        Column("", width=room),
+        Column("", share=2),
     )
-    yield from render_columns(columns, rows, canvas)
+    if rows:
+        yield from render_columns(columns, rows, canvas)
 
 
 _NARROWEST = 12
-"""The fewest cells of a title or a heading that is cut."""
+"""The fewest cells of a path that is cut."""
 
 
 def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
@@ -439,12 +427,10 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
         )
         for one in reply.sections
     ]
-    refs, tokens, _ = zip(*rows, strict=True)
-    room = (canvas.width or 0) - max(map(measure_width, refs)) - max(map(len, tokens)) - 4
     columns = (
         Column("", canvas.location),
         Column("", canvas.dim, right=True),
-        Column("", width=room if room >= _NARROWEST else None),
+        Column("", share=1),
     )
     yield from render_columns(columns, rows, canvas)
 

@@ -24,8 +24,6 @@ from kebab.wire.error import (
 
 _ID = 12
 """How many characters of a correlation id are shown; `kebab errors --id` takes a prefix."""
-_FIGURES = len("  count  share  2025-01-31 12:00  ") + _ID
-"""The number of cells of the columns after the first."""
 
 
 def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
@@ -54,16 +52,14 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
     if reply.total:
         yield ""
         # Without `--by` the first group counts codes, and the others follow in short form.
-        yield from _render_table(reply.groups[0], canvas)
-        rest = []
-        for group in reply.groups[1:]:
+        first, *others = reply.groups
+        yield from _render_table(first, canvas)
+        short = []
+        for group in others:
             counts = [f"{clean(row.value)} {row.count}" for row in group.counts]
-            rest.append((group.by, ", ".join([*counts, *["…"] * bool(group.left_out)])))
-        if rest:
-            yield ""
-            yield from render_fields(rest, canvas)
-        yield ""
-        yield canvas.dim("show one: kebab errors --id ID")
+            short.append((group.by, ", ".join([*counts, *["…"] * bool(group.left_out)])))
+        yield from ["", *render_fields(short, canvas)] if short else []
+        yield from ["", canvas.dim("show one: kebab errors --id ID")]
     if reply.unreadable:
         lines = pluralize(reply.unreadable, "line")
         yield from canvas.note(f"{lines} not counted, broken or foreign: {clean(reply.log)}")
@@ -100,22 +96,25 @@ def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
 
 
 def _render_table(group: ErrorGroup, canvas: Canvas) -> Iterator[str]:
-    """Yield one line per value; a narrow terminal gets no id."""
-    widest = max(len(group.by), *(len(clean(row.value)) for row in group.counts))
-    has_ids = canvas.width is None or canvas.width >= widest + _FIGURES
-    columns = [
+    """Yield one line per value."""
+    columns = (
         Column(group.by, canvas.strong),
         Column("count", right=True),
         Column("share", right=True),
         Column("last (UTC)", canvas.dim),
-        Column("last id"),
+        Column("last id", share=1, cut=lambda text, width: text[:width]),
+    )
+    rows = [
+        (
+            clean(row.value),
+            str(row.count),
+            f"{row.share:.0%}",
+            format_minute(row.last_at),
+            clean(row.correlation_ids[0][:_ID]),
+        )
+        for row in group.counts
     ]
-    rows = []
-    for row in group.counts:
-        name, last = clean(row.correlation_ids[0][:_ID]), format_minute(row.last_at)
-        rows.append((clean(row.value), str(row.count), f"{row.share:.0%}", last, name))
-    shown = len(columns) if has_ids else len(columns) - 1
-    yield from render_columns(columns[:shown], [row[:shown] for row in rows], canvas)
+    yield from render_columns(columns, rows, canvas)
     if group.left_out:
         yield canvas.dim(f"and {group.left_out} more; --limit shows more of them")
 

@@ -2,27 +2,23 @@
 
 from collections.abc import Iterator
 
-from kebab.cli.render.canvas import Canvas, clean, pluralize
+from kebab.cli.render.canvas import Canvas, Column, clean, pluralize, render_columns
 from kebab.wire import evals
 
-_GROUPS: dict[str, dict[evals.MetricName, str]] = {
-    "found": {
-        "hit@1": "hit@1",
-        "hit@5": "hit@5",
-        "hit@10": "hit@10",
-        "mrr@10": "MRR@10",
-        "ndcg@10": "nDCG@10",
-        "empty_rate": "without a hit",
-    },
-    "refused": {
-        "refusal_precision": "precision",
-        "refusal_recall": "recall",
-        "false_refusal_rate": "false refusals",
-    },
-    "scores": {"calibration_error": "calibration error"},
-    "time": {"median_ms": "median ms", "p95_ms": "p95 ms"},
+_LABELS: dict[evals.MetricName, str] = {
+    "hit@1": "hit@1",
+    "hit@5": "hit@5",
+    "hit@10": "hit@10",
+    "mrr@10": "MRR@10",
+    "ndcg@10": "nDCG@10",
+    "empty_rate": "without a hit",
+    "refusal_precision": "refusal precision",
+    "refusal_recall": "refusal recall",
+    "false_refusal_rate": "false refusals",
+    "calibration_error": "calibration error",
+    "median_ms": "median ms",
+    "p95_ms": "p95 ms",
 }
-_LABEL, _COLUMN = 20, 10
 
 
 def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
@@ -32,19 +28,16 @@ def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
     source = f"{pluralize(golden.answerable, 'question')} of {clean(golden.path)}"
     nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
     yield f"{source}{nothing}; {reply.settings.limit} hits each, revision {reply.corpus_revision}"
-    if reply.modes:
-        yield ""
-        names = "".join(f"{mode.mode:<{_COLUMN}}" for mode in reply.modes).rstrip()
-        yield " " * _LABEL + canvas.strong(names)
     figures = [{one.metric: one for one in mode.figures} for mode in reply.modes]
-    for group, labels in _GROUPS.items():
-        rows = [(label, [by[metric] for by in figures]) for metric, label in labels.items()]
-        shown = [row for row in rows if any(one.value is not None for one in row[1])]
-        if shown:
-            yield canvas.dim(group)
-        for label, row in shown:
-            cells = "".join(f"{_format_value(one):<{_COLUMN}}" for one in row)
-            yield f"{f'  {label}':<{_LABEL}}{cells}".rstrip()
+    rows = [
+        (label, *(_format_value(by[metric]) for by in figures))
+        for metric, label in _LABELS.items()
+        if any(by[metric].value is not None for by in figures)
+    ]
+    if rows:
+        yield ""
+        columns = [Column(), *(Column(mode.mode, right=True) for mode in reply.modes)]
+        yield from render_columns(columns, rows, canvas)
     yield from _render_notes(reply, canvas)
 
 

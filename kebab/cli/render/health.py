@@ -9,16 +9,16 @@ from msgspec.structs import replace
 
 from kebab.cli.render.canvas import (
     Canvas,
+    Column,
     clean,
-    create_table,
     format_bytes,
     format_tabs,
     pluralize,
+    render_columns,
     render_fields,
 )
 from kebab.wire.command_help import CommandList, SchemaDocument
 from kebab.wire.coverage import describe_gaps, format_indexing
-from kebab.wire.error import ErrorReply
 from kebab.wire.health import (
     Doctor,
     InitReport,
@@ -109,12 +109,8 @@ def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False
         yield f"  {len(reply.wire.schemas)} schemas; print one: kebab schema NAME"
         yield canvas.dim("  list their names: kebab schema --verbose")
     if reply.unreadable:
-        yield from ("", *_note_unreadable(reply.unreadable, canvas))
-
-
-def _note_unreadable(error: ErrorReply, canvas: Canvas) -> Iterator[str]:
-    yield from canvas.note(clean(error.message))
-    yield from canvas.hint(clean(error.hint or ""))
+        yield from ("", *canvas.note(clean(reply.unreadable.message)))
+        yield from canvas.hint(clean(reply.unreadable.hint or ""))
 
 
 def _format_value(name: str, value: Any, most: int | None) -> str:
@@ -205,15 +201,13 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
     ]
 
 
-_GROUPS = "each flag in [ ] may be left out, … may be repeated"
+_GROUPS = "flags and words in [ ] may be left out, … may be repeated"
 
 
 def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
     """Yield one line for each command, then what commands share and the exit statuses."""
     for command in reply.commands:
-        name, _, flags = command.usage.partition(" [")
-        usage = canvas.strong(name) + (f" [{flags}" if flags else "")
-        yield from canvas.wrap(f"{usage}  {canvas.dim(command.summary)}")
+        yield from canvas.wrap(f"{command.usage}  {canvas.dim(command.summary)}")
     exits = ", ".join(f"{status} {meaning}" for status, meaning in reply.exits.items())
     yield ""
     for label, text in (
@@ -237,33 +231,27 @@ _DONE = {
     "keep": "already there",
     "remove": "removed",
     "none": "not installed",
-    "add": "entry added",
-    "update": "entry updated",
-}
-_PLANNED = {
-    "create": "would be written",
-    "replace": "would be replaced",
-    "remove": "would be removed",
-    "add": "entry would be added",
-    "update": "entry would be updated",
+    "add": "added",
+    "update": "updated",
 }
 _STATES = {
-    "absent": ("not installed", "dim"),
-    "current": ("up to date", "green"),
-    "outdated": ("outdated", "yellow"),
-    "invalid": ("file unusable", "yellow"),
-    None: ("reads none", "dim"),
+    "absent": "not installed",
+    "current": "up to date",
+    "outdated": "outdated",
+    "invalid": "file unusable",
+    None: "reads none",
 }
 
 
 def render_install(reply: InstallReport, canvas: Canvas) -> Iterator[str]:
     """Yield what was done with each file, and where an old one is."""
-    words = {**_DONE, **_PLANNED} if reply.dry_run else _DONE
     for file in reply.files:
         if file.change == "none" and any(other.change != "none" for other in reply.files):
             continue
-        what = "entry " if file.kind == "mcp" and file.change == "remove" else ""
-        yield f"{what}{words[file.change]}: {canvas.location(file.path)}"
+        is_entry = file.kind == "mcp" and file.change in ("add", "update", "remove")
+        planned = "would be " * (reply.dry_run and file.change not in ("keep", "none"))
+        done = f"{'entry ' * is_entry}{planned}{_DONE[file.change]}"
+        yield f"{done}: {canvas.location(file.path)}"
         if file.backup:
             yield from canvas.note(f"your version is kept: {file.backup}")
 
@@ -275,14 +263,16 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
             found = "found" if client.found else "not found"
             yield format_tabs(client.name, found, client.skill or "none", client.mcp)
         return
-    from rich.text import Text
-
-    table = create_table(*map(Text, ("client", "on this machine", "skill", "MCP server")))
-    for client in reply.clients:
-        seen = Text("yes") if client.found else Text("no", "dim")
-        parts = (Text(*_STATES[state]) for state in (client.skill, client.mcp))
-        table.add_row(Text(client.name), seen, *parts)
-    yield from canvas.draw(table)
+    columns = [Column(head) for head in ("client", "on this machine", "skill", "MCP server")]
+    rows = [
+        (
+            client.name,
+            "yes" if client.found else "no",
+            *(_STATES[state] for state in (client.skill, client.mcp)),
+        )
+        for client in reply.clients
+    ]
+    yield from render_columns(columns, rows, canvas)
     yield ""
     yield canvas.step("install", "kebab install CLIENT")
     for client in reply.clients:

@@ -1,20 +1,15 @@
 """Renders the report of an ingest run, the events of `kebab watch`, and why files are indexed."""
 
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.cli.render.canvas import (
     Canvas,
-    Column,
     clean,
     format_bytes,
     format_duration,
-    glue,
-    measure_width,
     pluralize,
-    render_columns,
     render_fields,
 )
 from kebab.core.documents import is_cut
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
 _MAX_NAMED_PATHS = 3
 _EXTRA = "kebab["
 """A part of every command that installs an extra of kebab."""
-_WIDEST_LABEL = 40
 
 _REASONS = {
     "unsupported": "of formats that kebab does not read",
@@ -100,19 +94,40 @@ def _format_counts(reply: IngestReport) -> str:
     return ", ".join([*parts, *([f"{reply.errors:,} not readable"] if reply.errors else [])])
 
 
+class _Losses(NamedTuple):
+    """The files that are not searched as a whole, with the reasons."""
+
+    failed: list[tuple[str, "ErrorReply"]]
+    by_name: list[tuple[str, str]]
+    in_part: list[tuple[str, str]]
+    warned: list[tuple[str, str]]
+
+
+def _collect_losses(reply: IngestReport) -> _Losses:
+    lacking = any(kind.reason == "library_missing" for kind in reply.unread)
+    found = _Losses([], [], [], [])
+    for item in reply.items:
+        path = clean(item.doc_path)
+        # The kinds of unread files name the libraries that are missing.
+        if item.error and not (lacking and item.error.code == DependencyMissing.code):
+            found.failed.append((path, item.error))
+        if item.no_passages:
+            found.by_name.append((path, clean(item.no_passages)))
+            continue
+        for warning in item.warnings:
+            kind = found.in_part if is_cut(warning) else found.warned
+            kind.append((path, clean(warning)))
+    return found
+
+
 def _render_unread(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     """Yield what is not searched although it should be: few files by name, the others by number."""
+    found = _collect_losses(reply)
     failed = [
-        (item.doc_path, str(item.error.details.get("cause", item.error.message)))
-        for item in reply.items
-        if item.error and not _is_shown_by_kind(reply, item.error)
+        (path, clean(str(error.details.get("cause", error.message))))
+        for path, error in found.failed
     ]
-    empty = [(item.doc_path, item.no_passages) for item in reply.items if item.no_passages]
-    cut = [item.doc_path for item in reply.items if any(map(is_cut, item.warnings))]
-    others = [
-        item for item in reply.items if not item.no_passages and not all(map(is_cut, item.warnings))
-    ]
-    named = [f"{clean(path)} ({clean(str(cause))})" for path, cause in [*failed, *empty]]
+    named = [f"{path} ({cause})" for path, cause in [*failed, *found.by_name]]
     kinds = [
         f"{kind.count:,} {clean(kind.label)}"
         for kind in sorted(reply.unread, key=lambda kind: -kind.count)
@@ -122,10 +137,12 @@ def _render_unread(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
         for reason, count in reply.skipped_by_reason.items()
         if reason in _LOSSES
     ]
+    cut, warned = ([*dict.fromkeys(path for path, _ in one)] for one in found[2:])
+    others = [pluralize(len(warned), "file")] if warned else []
     texts = (
         ("not read", [*_name_some(named, "file"), *_name_some(kinds, "other format"), *losses]),
-        ("read in part", _name_some([*map(clean, cut)], "file")),
-        ("with warnings", [pluralize(len(others), "file")] if others else []),
+        ("read in part", _name_some(cut, "file")),
+        ("with warnings", others),
     )
     text = "; ".join(f"{title}: {', '.join(parts)}" for title, parts in texts if parts)
     flag = canvas.name_flag("--verbose")
@@ -142,25 +159,43 @@ def _name_some(names: Sequence[str], noun: str) -> list[str]:
     return [*shown, f"{pluralize(rest, noun)} more"] if rest > 0 else shown
 
 
-def _is_shown_by_kind(reply: IngestReport, error: "ErrorReply") -> bool:
-    """Return whether a file only lacks a library, which the kinds of unread files name."""
-    lacking = any(kind.reason == "library_missing" for kind in reply.unread)
-    return lacking and error.code == DependencyMissing.code
-
-
 def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     """Yield the formats, and every file that is left out, failed, or is read in part."""
     if reply.media:
         kinds = [f"{count:,} {clean(label)}" for label, count in reply.media.items()]
         yield from canvas.wrap_with_label("  kinds    ", ", ".join(kinds), str)
     yield from _render_skipped(reply, canvas)
-    yield from _render_remedies(reply, canvas)
-    yield from _render_failures(reply, canvas)
-    yield from _render_losses(reply, canvas)
-    if reply.slowest:
-        yield canvas.strong("slowest files")
-        for file in reply.slowest:
-            yield f"  {file.duration_ms / 1000:>6.2f} s  {clean(file.doc_path)}"
+    found = _collect_losses(reply)
+    remedies = [
+        (f"{kind.count:,} {clean(kind.label)}", clean(kind.hint))
+        for kind in reply.unread
+        if kind.hint and not (_EXTRA in kind.hint and reply.install)
+    ]
+    for title, rows in (
+        ("to read them too", remedies),
+        ("could not be indexed", [(path, _explain(error)) for path, error in found.failed]),
+        ("found by name only", found.by_name),
+        ("searched in part", found.in_part),
+        ("warnings", found.warned),
+        (
+            "slowest files",
+            [(clean(one.doc_path), f"{one.duration_ms / 1000:.2f} s") for one in reply.slowest],
+        ),
+    ):
+        if rows:
+            yield canvas.strong(title)
+        for name, text in rows:
+            yield from canvas.hang(f"{name}: {text}", "  ", 4)
+    if reply.install:
+        yield canvas.step("to read more formats", clean(reply.install))
+
+
+def _explain(error: "ErrorReply") -> str:
+    """Return why a file failed, and what helps."""
+    reason = error.message
+    if error.code == ParseFailed.code:  # its message has the path again
+        reason = str(error.details.get("cause", reason))
+    return clean(f"{reason}; {error.hint}" if error.hint else reason)
 
 
 def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:
@@ -183,28 +218,6 @@ def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Itera
         yield from canvas.note(clean(sync.error.message))
         if not sync.listed:
             yield from canvas.note("the files that were downloaded before stay in the index")
-
-
-def _render_losses(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    """Yield the documents without a passage, those that are read in part, and other warnings."""
-    empty = [(item.doc_path, item.no_passages) for item in reply.items if item.no_passages]
-    warned = [
-        (item.doc_path, warning)
-        for item in reply.items
-        if not item.no_passages
-        for warning in item.warnings
-    ]
-    cut = [pair for pair in warned if is_cut(pair[1])]
-    others = [pair for pair in warned if not is_cut(pair[1])]
-    for title, pairs in (
-        ("found by name only", empty),
-        ("searched in part", cut),
-        ("warnings", others),
-    ):
-        if pairs:
-            yield canvas.strong(title)
-        for path, warning in pairs:
-            yield from canvas.hang(f"{clean(path)}: {clean(warning)}", "  ", 4)
 
 
 def _format_headline(reply: IngestReport) -> str:
@@ -243,42 +256,6 @@ def _render_skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
             yield from map(canvas.dim, canvas.wrap(text, " " * (width + 4)) if text else [])
 
 
-def _render_remedies(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    """Yield what would make files readable: one command, and a line for each other kind."""
-    if any(kind.hint for kind in reply.unread):
-        yield canvas.strong("to read them too")
-    lacking = [kind for kind in reply.unread if _EXTRA in (kind.hint or "") and reply.install]
-    if lacking:
-        kinds = [f"{kind.count:,} {clean(kind.label)}" for kind in lacking]
-        yield from canvas.wrap(", ".join(map(glue, kinds)), "  ")
-        yield f"    {canvas.success(clean(reply.install or ''))}"
-    helped = [kind for kind in reply.unread if kind.hint and kind not in lacking]
-    if not helped:
-        return
-    rows = [(f"{kind.count:>5,}  {clean(kind.label)}", clean(kind.hint or "")) for kind in helped]
-    width = min(_WIDEST_LABEL, max(measure_width(label) for label, _ in rows))
-    columns = (Column(width=width), Column("", canvas.success))
-    yield from render_columns(columns, rows, canvas, "  ")
-
-
-def _render_failures(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    """Yield the files that failed, those with one cause together."""
-    groups: defaultdict[tuple[str, str], list[tuple[str, ErrorReply]]] = defaultdict(list)
-    for item in reply.items:
-        if (error := item.error) and not _is_shown_by_kind(reply, error):
-            cause = str(error.details.get("cause", item.doc_path))
-            groups[error.code, cause].append((item.doc_path, error))
-    if groups:
-        yield canvas.error("could not be indexed")
-    for path, error in (one for members in groups.values() for one in members):
-        reason = error.message
-        if error.code == ParseFailed.code:  # its message has the path again
-            reason = str(error.details.get("cause", reason))
-        yield from canvas.hang(f"{clean(path)}: {clean(reason)}", "  ", 4)
-        if error.hint:
-            yield f"    {canvas.success('hint:')} {clean(error.hint)}"
-
-
 def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
     from kebab.embed import registry
 
@@ -300,19 +277,15 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(f"{passages} in a script the model does not know; words find them")
     if not vectors.pending:
         return
-    pending = pluralize(vectors.pending, "passage")
-    if vectors.version is None:
-        why = vectors.unavailable or "no model is available"
-        yield from canvas.note(f"{pending} not embedded, words find them: {clean(why)}")
-        yield from canvas.hint(vectors.hint or "kebab model list")
-    elif vectors.unavailable:
-        yield from canvas.note(
-            f"{pending} not embedded, words find them: {clean(vectors.unavailable)}"
-        )
-        yield from canvas.hint(vectors.hint or "kebab doctor")
-    else:
-        yield from canvas.note(f"{pending} not embedded yet")
+    pending = f"{pluralize(vectors.pending, 'passage')} not embedded"
+    why, hint = vectors.unavailable, "kebab doctor" if vectors.version else "kebab model list"
+    if why is None and vectors.version:
+        yield from canvas.note(f"{pending} yet")
         yield from canvas.hint("kebab ingest")
+        return
+    reason = clean(why or "no model is available")
+    yield from canvas.note(f"{pending}, words find them: {reason}")
+    yield from canvas.hint(vectors.hint or hint)
 
 
 def render_path_explanations(reply: PathExplanations, canvas: Canvas) -> Iterator[str]:

@@ -14,14 +14,16 @@ from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
+from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.segment import Segment
 from rich.style import Style
+from rich.table import Table
 from rich.text import Text
 
-from kebab.cli.render.canvas import Canvas, clean_lines, create_table, emphasise_matches, glue
+from kebab.cli.render.canvas import Canvas, clean_lines, emphasise_matches, glue
 
 _NARROWEST = 16
 _NARROWEST_CELL = 6
@@ -143,7 +145,17 @@ def _build_table(node: SyntaxTreeNode, width: int) -> RenderableType:
         return Group(*(Text(" | ").join(row) for row in (head, *rows)))
     for cell, text in zip(node.children[0].children[0].children, head, strict=True):
         text.justify = "right" if "right" in str(cell.attrs.get("style", "")) else "left"
-    table = create_table(*head)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+        border_style="dim",
+        show_header=any(text.plain for text in head),
+    )
+    for text in head:
+        table.add_column(text, justify=text.justify or "left", overflow="fold")
     for row in rows:
         table.add_row(*row)
     return table

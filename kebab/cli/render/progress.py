@@ -1,7 +1,4 @@
-"""Renders progress on stderr: a live bar on a terminal, plain lines elsewhere.
-
-Rich is imported only for a live display.
-"""
+"""Renders progress on stderr: a live bar on a terminal, plain lines elsewhere."""
 
 import io
 import time
@@ -116,50 +113,39 @@ class ProgressLines(WorkDisplay):
 
 
 class ProgressBar(WorkDisplay):
-    """Shows progress as a live bar with the current file below it, after a second."""
+    """Shows the phase as a live bar with the current file below it, after a second."""
 
     def __init__(
         self, channel: OutputChannel, canvas: Canvas, clock: Callable[[], float] = time.monotonic
     ) -> None:
+        from rich.spinner import Spinner
+
         self._channel = channel
         self._clock, self._started = clock, clock()
         self._width = canvas.width or 80
-        self._path = "starting"
-        self._estimate = ""
+        self._event = Progress(kind=ProgressKind.SCAN_STARTED)
+        self._below = "starting"
         self._stopping = False
-        self._tasks: dict[str, Any] = {}
-        console = create_console(channel, canvas)
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
-
-        self._progress = Progress(
-            SpinnerColumn(),
-            TextColumn("{task.description:<14}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[count]}"),
-            console=console,
-        )
-        self._live = create_live(console, self._render)
+        self._spinner = Spinner("dots")
+        self._live = create_live(create_console(channel, canvas), self._render)
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     def __call__(self, event: Progress) -> None:
         """Show an event."""
-        label = label_event(event)
-        if label is None:
+        if label_event(event) is None:
             return
         if not self._live.is_started and self._clock() - self._started >= _SHORT_S:
             self._live.start(refresh=True)
         if event.kind is not ProgressKind.HEARTBEAT:
-            self._path = clean(event.path or event.message or "")
-            if event.kind is not ProgressKind.SCAN_COMPLETED:
-                self._estimate = ", ".join(format_estimate(event))
-                self._path = _SEARCHABLE if event.kind is ProgressKind.EMBED_BATCH else self._path
-                self._advance(label, event)
+            self._event = event
+            is_embedding = event.kind is ProgressKind.EMBED_BATCH
+            self._below = _SEARCHABLE if is_embedding else clean(event.path or event.message or "")
         elif event.message:
             self._live.console.print(format_event(event), markup=False, highlight=False)
         else:
-            self._path = format_event(event)
+            self._below = format_event(event)
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
@@ -169,26 +155,19 @@ class ProgressBar(WorkDisplay):
         """Restore the terminal."""
         self._channel.write(SHOW_CURSOR)
 
-    def _advance(self, label: str, event: Progress) -> None:
-        for task in set(self._tasks) - {label}:
-            self._progress.stop_task(self._tasks[task])
-            self._progress.update(self._tasks[task], visible=task != "scanning")
-        if label not in self._tasks:
-            self._tasks[label] = self._progress.add_task(label, total=None, count="")
-        self._progress.update(
-            self._tasks[label],
-            completed=event.done or 0,
-            total=event.total,
-            count=format_count(event),
-        )
-
     def _render(self) -> Any:
         from rich.console import Group
+        from rich.progress_bar import ProgressBar as Bar
+        from rich.table import Table
         from rich.text import Text
 
-        lines = [self._estimate, STOPPING if self._stopping else self._path]
+        event = self._event
+        row = Table.grid(padding=(0, 1))
+        bar = Bar(total=event.total, completed=event.done or 0, width=24)
+        row.add_row(self._spinner, label_event(event), bar, format_count(event))
+        lines = [", ".join(format_estimate(event)), STOPPING if self._stopping else self._below]
         texts = (truncate_path(line, self._width - 2) for line in lines if line)
-        return Group(self._progress, *(Text(f"  {text}", style="dim") for text in texts))
+        return Group(row, *(Text(f"  {text}", style="dim") for text in texts))
 
 
 def create_console(channel: OutputChannel, canvas: Canvas) -> Any:

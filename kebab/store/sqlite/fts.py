@@ -21,6 +21,7 @@ import msgspec
 from kebab.core.chunks import KeyedScore, Place
 from kebab.core.documents import OmittedWords
 from kebab.core.ids import DocId, DocNumber, Key
+from kebab.core.media import list_media_types
 from kebab.core.queries import Filters, NamedDocument
 
 _WRAP = 1 << 64
@@ -105,10 +106,22 @@ def _match_tags(filters: Filters) -> Condition:
 
 
 def _match_media(filters: Filters) -> Condition:
-    wanted = to_json([lower_text(value).replace("/x-", "/") for value in filters.media])
+    types = [name for value in filters.media for name in list_media_types(value)]
+    wanted = to_json([lower_text(name).replace("/x-", "/") for name in types])
     full = "replace(lower(d.media), '/x-', '/')"
     short = f"substr({full}, instr({full}, '/') + 1)"
     return f"{full} IN {_ANY} OR {short} IN {_ANY}", [wanted, wanted]
+
+
+def _match_source(filters: Filters) -> Condition:
+    """Return the condition of sources: the name, or an end of the path of the folder."""
+    ends = [value.strip("/") for value in filters.source]
+    end = "lower(substr(rtrim(s.root, '/'), -length(v.value) - 1)) = lower('/' || v.value)"
+    named = f"SELECT s.source FROM sources s, json_each(?) v WHERE {end}"  # noqa: S608 - values are bound
+    return f"{_SOURCE_NAME} IN {_ANY} OR d.source IN ({named})", [
+        to_json(filters.source),
+        to_json(ends),
+    ]
 
 
 def _match_folder(filters: Filters) -> Condition:
@@ -148,7 +161,7 @@ CONDITIONS: Mapping[str, Callable[[Filters], Condition]] = {
     "lang": lambda given: (f"lower_text(d.lang) IN {_ANY}", [_lower_values(given.lang)]),
     "media": _match_media,
     "path_glob": lambda given: _match_path(str(given.path_glob)),
-    "source": lambda given: (f"{_SOURCE_NAME} IN {_ANY}", [to_json(given.source)]),
+    "source": _match_source,
     "doc_id": lambda given: ("d.doc_id = ?", [str(given.doc_id).lower()]),
     "folder": _match_folder,
     "author": _match_authors,

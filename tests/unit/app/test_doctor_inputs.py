@@ -49,3 +49,20 @@ def test_only_inputs_that_read_a_damaged_database_fail(lab):
     with pytest.raises(StoreCorrupt):
         asked.storage.find_schema()
     assert asked.models.read_weights() is not None
+
+
+@pytest.mark.parametrize(
+    ("provider", "installed", "start"),
+    [
+        ("ollama", True, "ollama serve"),
+        ("ollama", False, "export KEBAB_MODELS_LLM_PROVIDER=extractive"),
+        ("extractive", True, "export KEBAB_MODELS_LLM_ENDPOINT=URL"),
+    ],
+)
+def test_the_start_command_names_a_program_of_this_machine(
+    desk, provider, installed, start, monkeypatch, tmp_path
+):
+    (tmp_path / "ollama").touch(0o755 if installed else 0o600)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    assert _inputs(desk, models__llm__provider=provider).models.start_command == start

@@ -6,11 +6,6 @@ from pathlib import Path
 import pytest
 
 import kebab
-<<<<<<< HEAD
-=======
-from kebab.app.facade import Kebab
-from kebab.core.progress import Cancel
->>>>>>> page
 from kebab.errors.catalog import ConfigInvalid, InvalidInput, ReadOnly
 from kebab.wire.ingest import IngestReport
 from kebab.wire.search import SearchResponse
@@ -52,19 +47,6 @@ def test_a_reply_is_a_record_and_a_single_value_stands_for_a_list(base):
     assert base.inspect_doc("nowhere").found is False
 
 
-<<<<<<< HEAD
-=======
-def test_events_are_reported_and_work_can_be_cancelled(base: Kebab) -> None:
-    events: list[object] = []
-    cancel = Cancel()
-    cancel.request()
-
-    assert base.ingest("notes", cancel=cancel).cancelled
-    assert base.ingest("notes", report=events.append).new == 1
-    assert events
-
-
->>>>>>> page
 def test_what_is_wrong_is_an_exception(base, tmp_path):
     with pytest.raises(InvalidInput):
         base.search("x", limit=0)

@@ -5,9 +5,7 @@ import threading
 
 import pytest
 
-from kebab.cli.channels import Display, OutputChannel, WorkDisplay
-from kebab.core.progress import Progress, ProgressKind
-from kebab.wire.ask import AnswerEvent
+from kebab.cli.channels import OutputChannel
 
 
 @pytest.fixture
@@ -66,20 +64,6 @@ def test_a_closed_pipe_ends_a_best_effort_channel_too(pipe):
         channel.write("anyone?")
 
 
-def test_a_pipe_is_no_terminal_and_80_columns_wide(pipe, monkeypatch):
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-    assert (pipe[1].is_terminal, pipe[1].columns) == (False, 80)
-
-
-def test_a_pipe_has_24_rows_and_lines_override_them(pipe, monkeypatch):
-    monkeypatch.delenv("LINES", raising=False)
-    assert pipe[1].rows == 24
-
-    monkeypatch.setenv("LINES", "50")
-    assert pipe[1].rows == 50
-
-
 def test_libraries_write_to_the_null_device_and_we_to_the_caller():
     done = python(
         "import os, sys\n"
@@ -105,20 +89,3 @@ def test_descriptors_that_the_caller_closed_are_never_given_to_a_file():
     )
 
     assert done.returncode == 0
-
-
-def test_a_display_of_work_must_show_events_and_may_ignore_the_end():
-    display = WorkDisplay()
-    display.announce_stop()
-    display.finish(0, cancelled=False)
-
-    with pytest.raises(NotImplementedError):
-        display(Progress(kind=ProgressKind.HEARTBEAT))
-
-
-def test_a_display_of_an_answer_must_show_events_and_may_ignore_heartbeats():
-    display = Display[AnswerEvent]()
-    display.show_heartbeat(1.0)
-
-    with pytest.raises(NotImplementedError):
-        display(AnswerEvent(type="token", delta="a"))

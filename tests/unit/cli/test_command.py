@@ -1,23 +1,5 @@
-import pytest
-
-from kebab import __version__
 from kebab.cli.command import COMMANDS, EXIT_MEANINGS, SECTIONS, Command
 from kebab.errors.signal import Exit
-
-
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_help_is_on_stdout_in_both_spellings(kebab, flag):
-    ran = kebab("model", flag)
-
-    assert (ran.status, ran.err) == (0, "")
-    assert "  pull" in ran.out
-
-
-def test_a_mistyped_command_gets_the_nearest_name(kebab):
-    ran = kebab("serch", "x")
-
-    assert (ran.status, ran.out) == (2, "")
-    assert "no such command `serch`, did you mean `search`?" in ran.err
 
 
 def test_a_group_alone_is_a_usage_error(kebab):
@@ -34,11 +16,6 @@ def test_help_is_at_most_a_hundred_columns_wide(monkeypatch):
 
 def test_every_status_has_a_meaning():
     assert set(EXIT_MEANINGS) == set(Exit)
-
-
-def test_the_version_is_one_line(kebab):
-    assert kebab("--version").out == f"kebab {__version__}\n"
-    assert kebab("--verbose", "--version").out == f"kebab {__version__}\n"
 
 
 def test_every_command_is_listed_under_its_section(kebab):

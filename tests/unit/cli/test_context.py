@@ -11,7 +11,6 @@ from kebab.cli.context import (
     list_place_flags,
 )
 from kebab.cli.options import Flags
-from kebab.errors.catalog import ConfigInvalid
 
 
 def new_context():
@@ -22,12 +21,6 @@ def new_context():
 @pytest.fixture
 def context():
     return new_context()
-
-
-def load(file, data_dir=None):
-    context = new_context()
-    context.flags.config, context.flags.data_dir = str(file), data_dir
-    return context.load_settings()
 
 
 @pytest.mark.parametrize(
@@ -43,39 +36,6 @@ def test_the_next_page_is_the_same_command_with_another_cursor(context, argument
     context.arguments = arguments
 
     assert context.repeat_command_with("--cursor", "X") == again
-
-
-def test_a_command_is_repeated_without_some_flags(context):
-    context.arguments = ("search", "a", "--page", "2", "--cursor=W", "--", "-b")
-
-    again = context.repeat_command("--page", "3", without=("--page", "--cursor"))
-
-    assert again == "kebab search a --page 3 -- -b"
-
-
-def test_flags_override_the_environment_and_that_overrides_the_file(home, monkeypatch):
-    file = home / "config.toml"
-    file.write_text('data_dir = "/from-file"\nworkspace = "/w"\n')
-
-    assert load(file).data_dir == "/from-file"
-    monkeypatch.setenv("KEBAB_DATA_DIR", "/from-environment")
-    assert load(file).data_dir == "/from-environment"
-    assert load(file, data_dir="/from-flag").data_dir == "/from-flag"
-    assert load(file).workspace == "/w"
-
-
-def test_unusable_settings_are_read_once_too(context, home):
-    file = home / "config.toml"
-    file.write_text("no TOML")
-    context.flags.config = str(file)
-    with pytest.raises(ConfigInvalid) as first:
-        context.load_settings()
-    file.write_text("")
-
-    assert context.find_settings() is None
-    with pytest.raises(ConfigInvalid) as second:
-        context.load_settings()
-    assert second.value is first.value
 
 
 @pytest.fixture

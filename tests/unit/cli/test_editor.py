@@ -65,8 +65,3 @@ def test_a_program_that_fails_is_reported_with_its_status(channels):
         run_command(["/bin/sh", "-c", "exit 3"], FILE, channels, quiet=False)
 
     assert (caught.value.path, caught.value.cause) == (FILE, "`/bin/sh` ended with status 3")
-
-
-def test_a_program_that_cannot_be_started_is_reported(channels, tmp_path):
-    with pytest.raises(IoError, match="cannot be started"):
-        run_command([str(tmp_path)], FILE, channels, quiet=False)

@@ -16,14 +16,6 @@ def test_the_named_browser_gets_the_address(tmp_path):
     assert (tmp_path / "x").read_text() == URL
 
 
-def test_without_one_the_system_opens_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("kebab.platform.SYSTEM", "linux")
-
-    with pytest.raises(DependencyMissing) as raised:
-        open_browser(URL, {"PATH": str(tmp_path)})
-    assert raised.value.install == "kebab open --web --print"
-
-
 def test_a_program_that_fails_at_once_is_an_error_and_one_that_runs_on_is_none(monkeypatch):
     monkeypatch.setattr("kebab.cli.editor._WAIT_S", 20)
     with pytest.raises(IoError, match="status 3"):

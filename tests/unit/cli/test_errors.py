@@ -71,15 +71,6 @@ def test_without_json_every_error_is_a_few_lines(context, err, fault, status, co
     assert "Traceback" not in text
 
 
-def test_a_closed_stderr_still_leaves_the_status(context):
-    context.channels = OutputChannels(context.channels.out, OutputChannel(-1, "<stderr>"))
-
-    assert (
-        run_reporting_errors(context, failing(NotIndexed(data_dir="x", expected="1", found=None)))
-        == 2
-    )
-
-
 def test_there_is_one_report_only(context, err):
     run_reporting_errors(context, failing(KeyboardInterrupt()))
 
@@ -97,13 +88,6 @@ def test_a_stream_that_cannot_be_ended_leaves_the_report(context, err):
     assert "pid 7" in written(err)
 
 
-@pytest.mark.parametrize("fault", [KeyboardInterrupt(), click.UsageError("x"), BrokenPipeError()])
-def test_interruptions_and_usage_errors_are_not_logged(context, home, fault):
-    run_reporting_errors(context, failing(fault))
-
-    assert not (home / "state").exists()
-
-
 def test_the_log_has_the_call_without_usable_settings(context, home, monkeypatch):
     context.arguments = ("search", "x", "--password=hunter2")
     context.flags.config = str(home / "none.toml")
@@ -114,14 +98,6 @@ def test_the_log_has_the_call_without_usable_settings(context, home, monkeypatch
 
     assert meta["argv"] == ["search", "x", "--password=[redacted]"]
     assert meta["data_dir"] == "/elsewhere"
-
-
-def test_a_log_that_cannot_be_written_changes_nothing(context, err, home):
-    (home / "state").write_text("in the way")
-
-    assert run_reporting_errors(context, failing(RuntimeError("a bug"))) == 2
-    assert "code: generic" in written(err)
-    assert "log:" not in written(err)
 
 
 def test_the_language_of_the_environment_holds_also_without_usable_settings(
@@ -187,21 +163,6 @@ def test_json_output_gets_error_v1(form):
     load_validators()["error.v1"].validate(told)
     details = {"feature": "click", "install": "pip install click", "program": None, "cause": None}
     assert told["details"] == details
-
-
-def test_text_output_gets_three_lines():
-    said: list[str] = []
-
-    assert report_missing_library(MISSING, said.append, ["list"]) == 2
-    assert [line.partition(":")[0] for line in said[0].splitlines()] == ["error", "hint", "code"]
-
-
-def test_a_missing_own_module_is_not_a_missing_library():
-    said: list[str] = []
-    fault = ImportError("no such name", name="kebab.cli")
-
-    assert report_missing_library(fault, said.append, []) == 2
-    assert "code: generic" in said[0]
 
 
 def test_a_library_without_address_space_is_a_lack_of_memory():

@@ -44,18 +44,3 @@ def test_a_shell_is_given_completions(home):
     done = kebab(_KEBAB_COMPLETE="bash_complete", COMP_WORDS="kebab sea", COMP_CWORD="1")
 
     assert done.stdout == "plain,search\n"
-
-
-def test_a_version_for_a_closed_pipe_is_quiet():
-    reader, writer = os.pipe()
-    os.close(reader)
-    with os.fdopen(writer, "wb") as closed:
-        done = subprocess.run(
-            [sys.executable, "-m", "kebab", "--version"],
-            stdout=closed,
-            stderr=subprocess.PIPE,
-            check=False,
-            timeout=60,
-        )
-
-    assert (done.returncode, done.stderr) == (141, b"")

@@ -60,21 +60,3 @@ def test_each_fetched_text_stands_below_its_reference():
     assert "changed since" in text
     assert "the rest: a.md#L5" in text
     assert "somewhere.md" in text
-
-
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        (replies.grep_response(replies.grep_hit()), "12"),
-        (replies.grep_response(), "no line matches"),
-        (replies.outline(), "#"),
-        (replies.not_found(), "nowhere"),
-        (replies.ingest_report(), "document"),
-        (replies.answer(), "Stop the writer"),
-    ],
-)
-def test_other_replies_have_their_own_text(reply, said):
-    text = render_for_model(reply)
-
-    assert said in text
-    assert "\x1b" not in text

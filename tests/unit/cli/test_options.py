@@ -12,13 +12,10 @@ from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.cli.options import (
     build_request,
     create_global_options,
-    detect_error_language,
-    filter_options,
     select_global_options,
 )
 from kebab.config.load import load_settings
 from kebab.errors.catalog import InvalidInput
-from kebab.errors.start import detect_json_output
 from kebab.wire.ask import AskRequest
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.search import SearchRequest
@@ -29,20 +26,6 @@ EVERYWHERE = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "wanted"),
-    [
-        (["search", "x"], False),
-        (["--output-format", "json"], True),
-        (["--output-format"], False),
-        (["search", "--bulk"], True),
-        (["search", "--", "--json"], False),
-    ],
-)
-def test_json_output_is_detected_in_unparsed_arguments(arguments, wanted):
-    assert detect_json_output(arguments) is wanted
-
-
 @pytest.mark.parametrize(("flag", "heard"), EVERYWHERE)
 @pytest.mark.parametrize("before", [True, False])
 def test_shared_flags_go_before_and_after_the_command(kebab, opened, flag, heard, before):
@@ -51,22 +34,11 @@ def test_shared_flags_go_before_and_after_the_command(kebab, opened, flag, heard
     assert heard(opened[0])
 
 
-def test_shared_flags_go_between_group_and_subcommand_too(kebab):
-    assert kebab("model", "--json", "list").reply["schema_version"] == "model_list.v1"
-
-
 @pytest.mark.parametrize("flag", ["--data-dir", "--config"])
 def test_an_empty_flag_value_is_refused(kebab, opened, flag):
     ran = kebab(flag, "", "reset", "--yes", "--json")
 
     assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
-
-
-def test_a_query_after_two_dashes_is_no_flag(kebab, opened):
-    ran = kebab("search", "--", "--json")
-
-    assert ran.out.startswith(" 1")
-    assert opened[0].asked[0][1].query == "--json"
 
 
 def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
@@ -105,23 +77,6 @@ def test_the_own_lang_flag_of_a_command_filters_documents(kebab, opened, command
 
     assert "'ko'" in repr(opened[0].asked[0][1])
     assert opened[0].settings.lang == "zh"
-
-
-def test_a_language_is_expected_as_far_as_it_shows():
-    @click.command(params=create_global_options())
-    def plain():
-        pass
-
-    @filter_options
-    @click.command()
-    def filtering():
-        pass
-
-    assert detect_error_language(["--nope", "--lang", "ko"], plain) == "ko"
-    assert detect_error_language(["--lang=zh", "--lang=ko"], plain) == "zh"
-    assert detect_error_language(["--lang"], plain) is None
-    assert detect_error_language(["--lang", "de"], plain) is None
-    assert detect_error_language(["--lang", "ko"], filtering) is None
 
 
 NOTE = "---\ntags: [work/a, home]\nlang: en\n---\n# Cat\n\nthe cat sleeps on the warm stove\n"

@@ -87,11 +87,6 @@ def test_enter_chooses_the_marked_hit(pick, keys, rank):
     assert pick(keys).rank == rank
 
 
-@pytest.mark.parametrize("key", [ESCAPE, "\x04"])
-def test_a_person_can_leave(pick, key):
-    assert pick(key) is None
-
-
 def test_examples_are_shown_until_something_is_typed(search):
     selection = Selection(search)
     selection.update("")
@@ -100,11 +95,6 @@ def test_examples_are_shown_until_something_is_typed(search):
 
     assert "  how do I restore a backup" in shown
     assert selection.draw_preview(CANVAS) == []
-
-
-def test_a_file_can_be_opened_before_a_choice(pick, opened):
-    assert pick(DOWN + "\x0f").rank == 2
-    assert opened == [2]
 
 
 def test_where_no_shell_waits_for_the_reference_enter_opens_the_hit(pick, opened):
@@ -127,14 +117,6 @@ def test_an_editor_that_fails_leaves_a_note(search):
     selection.open()
 
     assert "no editor" in selection.note
-
-
-def test_a_query_that_cannot_be_read_leaves_a_note(search):
-    selection = Selection(search)
-    selection.update("-x")
-
-    assert (selection.hits, selection.chosen) == ([], None)
-    assert "only exclusions" in selection.note
 
 
 def test_the_list_shows_the_hits_around_the_chosen_one(search):

@@ -1,12 +1,12 @@
 import json
 import os
 import time
+from typing import Any
 
 import pytest
 
 from kebab.app.classify import classify_error
 from kebab.app.events import AnswerEncoder, ReviewEncoder, WorkEncoder
-from kebab.cli import progress
 from kebab.cli.channels import Display, OutputChannel, OutputChannels, WorkDisplay
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.event_lines import EventLines
@@ -14,15 +14,17 @@ from kebab.cli.progress import (
     Reporter,
     WorkReporter,
     choose_work_display,
-    report_cancellable_work,
     report_events,
+    run_work,
     stream_review,
 )
 from kebab.cli.render.progress import ProgressLines
-from kebab.core.progress import Heartbeat, Progress, ProgressKind
+from kebab.core.progress import Progress, ProgressKind
 from kebab.errors.catalog import ModelUnreachable
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
+from kebab.wire.ingest import IngestRequest
+from kebab.wire.related import DupesRequest
 from tests.fakes import replies
 from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 
@@ -74,32 +76,6 @@ def test_a_long_silence_causes_a_heartbeat_with_the_phase(reporter, recorder, cl
 
     beat = recorder.events[-1]
     assert (beat.kind, beat.path, beat.elapsed_ms) == (ProgressKind.HEARTBEAT, "a.md", 2500)
-
-
-def test_silent_work_gets_heartbeats(recorder):
-    recorder.silence_s = 0.02
-    with WorkReporter(recorder):
-        for _ in range(200):
-            if recorder.events:
-                break
-            time.sleep(0.01)
-
-    assert recorder.events[0].kind is ProgressKind.HEARTBEAT
-
-
-@pytest.mark.parametrize(("silence_s", "expected"), [(0.4, 0.2), (3.0, 0.5)])
-def test_the_silence_is_checked_at_least_twice_a_second(recorder, monkeypatch, silence_s, expected):
-    intervals = []
-
-    def record(beat, interval_s):
-        intervals.append(interval_s)
-        return Heartbeat(beat, interval_s)
-
-    monkeypatch.setattr(progress, "Heartbeat", record)
-    recorder.silence_s = silence_s
-    WorkReporter(recorder)
-
-    assert intervals == [expected]
 
 
 TOKEN = AnswerEvent(type="token", delta="a")
@@ -182,21 +158,6 @@ def test_when_the_reader_closes_the_pipe_the_work_is_interrupted(pipe, stubborn)
     assert time.monotonic() - began < 20
 
 
-def test_a_heartbeat_that_nobody_reads_interrupts_too(pipe, tmp_path):
-    class Torn(Shown):
-        silence_s = 0.2  # the context is entered before the first heartbeat
-
-        def show_heartbeat(self, elapsed_ms):
-            raise BrokenPipeError
-
-    with (
-        (tmp_path / "out").open("wb") as file,
-        pytest.raises(BrokenPipeError),
-        report_events(context_on(OutputChannel(file.fileno(), "<stdout>")), Torn()),
-    ):
-        time.sleep(30)
-
-
 def test_a_stream_has_one_end_and_nothing_after_it(tmp_path):
     path = tmp_path / "out"
     with path.open("wb") as file:
@@ -226,14 +187,32 @@ def test_a_machine_gets_events_and_a_log_gets_lines(tmp_path):
             assert isinstance(choose_work_display(context, stream=False), form)
 
 
+class Interrupted:
+    """A knowledge base whose work is interrupted."""
+
+    def __init__(self, context):
+        self.context = context
+
+    def run(self, request, report, cancel):
+        self.context.interrupts.interrupt()
+        return replies.ingest_report(cancelled=cancel.requested)
+
+
 def test_an_interruption_reaches_the_work_and_is_reported(tmp_path):
     context, file = a_context(tmp_path, machine=False)
+    kebab: Any = Interrupted(context)
+    with file:
+        reply, status = run_work(context, IngestRequest(paths=[]), kebab=kebab)
 
-    with file, report_cancellable_work(context) as (_, cancel):
-        context.interrupts.interrupt()
-
-    assert cancel.requested
+    assert (reply.cancelled, status) == (True, Exit.INTERRUPTED)
     assert (tmp_path / "err").read_text().startswith("stopping soon")
+
+
+def test_work_that_cannot_be_cancelled_is_interrupted(tmp_path):
+    context, file = a_context(tmp_path, machine=False)
+    kebab: Any = Interrupted(context)
+    with file, pytest.raises(KeyboardInterrupt):
+        run_work(context, DupesRequest(), kebab=kebab)
 
 
 STAGE = make_event("stage", stage="rules", status="in_progress", label="rules")
@@ -257,29 +236,6 @@ def call(tmp_path):
 
 def list_types(lines):
     return [(line["type"], line["exit_code"]) for line in lines]
-
-
-def test_a_stream_ends_with_the_last_page_and_one_end(call):
-    context, out, err = call
-
-    def work(report, _):
-        report(STAGE)
-        report(make_event("progress", emitted=1, total=1))
-        return make_page(make_item())
-
-    stream_review(context, work)
-
-    types = [("stage", None), ("progress", None), ("items", None), ("complete", 0), ("end", 0)]
-    assert [kind for kind, _ in list_types(out())] == [kind for kind, _ in types]
-    assert {line["schema_version"] for line in out()} == {"review_event.v1"}
-    assert {line["command"] for line in out()} == {"review"}
-    assert "command" not in out()[2]["data"]
-    assert out()[-1]["data"] == {
-        "schema_version": "review_event_data.v1",
-        "run_id": RUN,
-        "completed": True,
-    }
-    assert err() == []
 
 
 def test_an_error_in_the_middle_is_an_event_and_the_end_has_its_status(call):
@@ -307,43 +263,6 @@ def test_without_a_stream_the_events_are_on_stderr_and_pages_are_not(call):
 
     assert out() == []
     assert list_types(err()) == [("stage", None), ("heartbeat", None)]
-
-
-def test_a_silence_has_heartbeats(call, monkeypatch):
-    monkeypatch.setattr(ReviewEncoder, "silence_s", 0.05)
-    context, out, _ = call
-
-    def work(report, _):
-        report(STAGE)
-        limit = time.monotonic() + 20
-        while "heartbeat" not in dict(list_types(out())) and time.monotonic() < limit:
-            time.sleep(0.02)
-        return make_page()
-
-    stream_review(context, work)
-
-    kinds = [kind for kind, _ in list_types(out())]
-    assert kinds[:2] == ["stage", "heartbeat"]
-    assert kinds[-2:] == ["complete", "end"]
-
-
-def test_a_reader_that_vanishes_interrupts_work_that_writes_nothing():
-    reader, writer = os.pipe()
-    channel = OutputChannel(writer, "<stdout>")
-    context = CommandContext(OutputChannels(channel, channel), Interrupts(lambda: None))
-
-    def work(*_):
-        os.close(reader)
-        time.sleep(30)
-        return make_page()
-
-    began = time.monotonic()
-    with pytest.raises(BrokenPipeError):
-        stream_review(context, work)
-    os.close(writer)
-
-    assert time.monotonic() - began < 20
-    assert classify_error(BrokenPipeError(), operation="review").exit is Exit.READER_GONE
 
 
 def test_an_interrupted_run_ends_with_what_it_has(call):
@@ -387,11 +306,6 @@ def sent():
 
 
 @pytest.fixture
-def written(sent):
-    return sent.kinds
-
-
-@pytest.fixture
 def events(sent):
     return EventLines(sent, WorkEncoder(), stream=False)
 
@@ -399,44 +313,3 @@ def events(sent):
 @pytest.fixture
 def stream(sent):
     return EventLines(sent, WorkEncoder(), stream=True)
-
-
-def test_the_terminal_event_carries_the_report_of_a_stream(stream, sent):
-    with stream:
-        stream.finish(0, replies.ingest_report(), cancelled=False)
-
-    assert sent.replies[0].report == replies.ingest_report()
-
-
-def test_work_that_fails_before_it_reports_only_its_error(events, written):
-    with pytest.raises(RuntimeError), events:
-        raise RuntimeError
-
-    assert written == []
-
-
-def test_an_interruption_is_a_heartbeat_with_a_message(events, written):
-    events.announce_stop()
-
-    assert written == [("heartbeat", None)]
-
-
-def test_a_page_is_written_as_frames_that_end_with_complete_and_end(kebab):
-    ran = kebab("search", "word", "-n", "2", "--stream")
-
-    assert [one["type"] for one in ran.events] == ["stage", "progress", "items", "complete", "end"]
-    assert len(ran.events[2]["data"]["items"]) == 2
-    assert ran.events[3]["data"]["hit_count"] == 2
-    assert ran.events[3]["data"]["page"]["next_cursor"] == "CURSOR"
-    assert [one["exit_code"] for one in ran.events] == [None, 0, 0, 0, 0]
-    assert (ran.status, ran.err) == (0, "")
-
-
-def test_an_error_is_a_frame_and_is_reported_with_the_same_id(kebab):
-    ran = kebab("search", "broken", "--stream")
-
-    assert [one["type"] for one in ran.events] == ["stage", "error", "end"]
-    sent = ran.events[1]["data"]["error"]
-    assert (ran.status, sent["code"]) == (3, "store_corrupt")
-    assert sent["correlation_id"] == ran.fault["correlation_id"]
-    assert "command" not in sent

@@ -104,17 +104,6 @@ def at_terminal():
         one.close()
 
 
-def test_a_line_can_be_edited(at_terminal):
-    person = at_terminal()
-    person.type("한글 restroe\x08\x08oer\x01\x0bx 백업 \n")
-    person.wait_for("<x 백업>")
-    person.wait_for(SIGN)
-    person.type("\x04")
-    person.wait_for("EOFError")
-
-    assert person.process.wait(20) == 0
-
-
 def test_history_is_private_and_available_in_the_next_process(at_terminal, tmp_path):
     history = tmp_path / "state" / "chat_history"
     first = at_terminal(str(history))
@@ -126,32 +115,6 @@ def test_history_is_private_and_available_in_the_next_process(at_terminal, tmp_p
     second.wait_for("<one>")
 
     assert stat.S_IMODE(history.stat().st_mode) == 0o600
-
-
-def test_without_a_file_history_lasts_for_the_process(at_terminal, tmp_path):
-    person = at_terminal()
-    person.type("one\n")
-    person.wait_for("<one>")
-    person.type("\x1b[A!\n")
-    person.wait_for("<one!>")
-
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_an_unwritable_history_file_raises_no_error(at_terminal):
-    person = at_terminal("/dev/null/history")
-    person.type("one\n")
-
-    person.wait_for("<one>")
-
-
-def test_ctrl_c_clears_a_line_and_interrupts_on_an_empty_line(at_terminal):
-    person = at_terminal()
-    person.type("half")
-    person.wait_for("half")
-    person.interrupt_for("<>")
-    person.wait_for(SIGN)
-    person.interrupt_for("KeyboardInterrupt")
 
 
 def test_a_line_that_ctrl_c_cleared_comes_back_with_up(at_terminal, tmp_path):
@@ -167,16 +130,6 @@ def test_a_line_that_ctrl_c_cleared_comes_back_with_up(at_terminal, tmp_path):
     again = at_terminal(str(history))
     again.type("\x1b[A\x1b[A\n")
     again.wait_for("<한글 half>")
-
-
-def test_an_empty_line_that_ctrl_c_ends_is_not_kept(at_terminal, tmp_path):
-    person = at_terminal(str(tmp_path / "chat_history"))
-    person.type("one\n")
-    person.wait_for("<one>")
-    person.interrupt_for("KeyboardInterrupt")
-    person.wait_for(SIGN)
-    person.type("\x1b[A\n")
-    person.wait_for("<one>")
 
 
 def test_there_is_no_person_without_a_terminal_at_both_ends(monkeypatch, tmp_path):
@@ -266,10 +219,6 @@ def test_an_interruption_ends_the_line_of_the_question(monkeypatch):
     assert _screen(near).endswith("go on? [y/N] \r\nend")
     os.close(near)
     os.close(far)
-
-
-def test_an_empty_plan_needs_no_confirmation(asked):
-    assert "go on?" not in asked(b"", plan=[])
 
 
 @pytest.mark.parametrize("stdin", [None, io.StringIO("y\n")])

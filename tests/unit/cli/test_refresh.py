@@ -100,22 +100,6 @@ def test_a_folder_that_was_never_read_is_searched(tmp_path):
     assert run("search", "restore", "--in", str(tmp_path), opener=NewKebab).status == 0
 
 
-def test_a_question_is_answered_from_the_folder(kebab, opened, tmp_path):
-    ran = kebab("ask", "restore?", "--in", str(tmp_path), "--extractive", "--json")
-
-    assert [name for name, _ in opened[0].asked] == ["ingest", "ask"]
-    assert opened[0].asked[1][1].folder == str(tmp_path)
-    assert ran.reply["retrieval"]["refresh"]["folder"] == str(tmp_path)
-
-
-@pytest.mark.parametrize("command", ["search", "ask"])
-def test_refresh_is_a_field_of_the_request(kebab, opened, command):
-    kebab(command, "restore", "--refresh", "--json")
-    kebab(command, "restore", "--json")
-
-    assert [base.asked[-1][1].refresh for base in opened] == [True, False]
-
-
 @pytest.mark.parametrize("names", ["docs", "docs,local"])
 @pytest.mark.parametrize("call", ["search --in", "ask --in", "ask --base"])
 def test_the_names_of_published_bases_are_no_folder(

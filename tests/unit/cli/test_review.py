@@ -78,14 +78,6 @@ def test_a_terminal_shows_the_document_the_units_and_the_time():
     assert context.err.text == "\r\x1b[Kreviewing notes/a.md  3 of 10 units, 2 s"
 
 
-def test_the_line_fits_the_terminal():
-    context, _, display = build()
-    send(display, "stage", label="long/" * 40)
-    display.show_heartbeat(1000)
-
-    assert len(context.err.text.removeprefix("\r\x1b[K")) < 60
-
-
 def test_the_line_is_removed_before_a_page_and_at_the_end(document):
     context, pages, display = build()
     with display:
@@ -107,29 +99,12 @@ def test_a_log_gets_one_line_in_half_a_minute():
     assert context.err.text == "reviewing a.md  30 s\nreviewing a.md  60 s\n"
 
 
-def test_the_status_is_the_worst_of_all_pages(document):
-    _, _, display = build()
-    send(display, "items", page=page(document, item(document, 2, 7)))
-    send(display, "items", page=page(document))
-
-    assert display.status == Exit.NO
-
-
 def test_a_last_page_that_was_not_reported_is_shown(document):
     _, pages, display = build()
     last = page(document, item(document, 2, 7))
     display.finish(last, completed=True)
 
     assert (pages.shown, pages.finished, display.status) == ([last], [(1, True)], Exit.NO)
-
-
-def test_a_last_page_that_was_reported_is_shown_once(document):
-    _, pages, display = build()
-    last = page(document, item(document, 2, 7))
-    send(display, "items", page=last)
-    display.finish(last, completed=False)
-
-    assert (len(pages.shown), pages.finished) == (1, [(1, False)])
 
 
 def test_fixes_need_a_confirmation(kebab, opened):
@@ -185,11 +160,4 @@ def test_an_interrupted_review_applies_nothing(kebab, note, opened):
     ran = kebab("review", "late.md", "--apply", "--yes", "--json")
 
     assert (ran.status, ran.out, ran.fault["code"]) == (130, "", "cancelled")
-    assert not requests(opened, "review_apply")
-
-
-def test_an_unknown_document_has_nothing_to_apply(kebab, opened):
-    ran = kebab("review", "nowhere", "--apply", "--yes", "--json")
-
-    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
     assert not requests(opened, "review_apply")

@@ -41,15 +41,3 @@ def test_the_model_that_is_waited_for_is_named(context, tmp_path, flags, provide
     display.show_heartbeat(0)
 
     assert (tmp_path / "err").read_text().removesuffix("\n").partition("  ")[0] == said
-
-
-def test_a_machine_gets_no_tokens_before_the_answer(context, tmp_path):
-    context.flags.machine = True
-    settings = Settings()
-    display = choose_answer_display(context, settings, build_ask_request(settings, "x", {}))
-
-    assert not display(AnswerEvent(type="token", delta="a"))
-    display.show_heartbeat(5.0)
-
-    assert (tmp_path / "out").read_text() == ""
-    assert "heartbeat" in (tmp_path / "err").read_text()

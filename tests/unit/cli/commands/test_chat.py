@@ -92,18 +92,6 @@ def test_a_new_session_gets_a_name_that_is_shown(talking):
     assert talk.asked == [("one", name), ("two", name)]
 
 
-def test_a_name_that_is_taken_gets_a_number(talking):
-    class Taken(FakeKebab):
-        def session_show(self, request):
-            free = request.name.endswith("-3")
-            return replies.not_found() if free else replies.session_transcript(request.name)
-
-    talk = talking(Taken)
-    talk.start()
-
-    assert re.search(NAME.pattern + "-3\n", talk.err)
-
-
 def test_each_error_is_shown_and_the_chat_continues(talking):
     talk = talking()
     talk.start().run(typing("cut", "cut", "one"))
@@ -173,13 +161,13 @@ def test_sigterm_ends_the_chat(talking):
     assert talk.start().run(typing("one")) == 130
 
 
-def test_a_closed_pipe_ends_the_chat(talking):
-    class Gone(FakeKebab):
-        def ask(self, request, report):
-            self._note("ask", request)
-            raise BrokenPipeError
+def test_a_name_that_is_taken_gets_a_number(talking):
+    class Taken(FakeKebab):
+        def session_show(self, request):
+            free = request.name.endswith("-3")
+            return replies.not_found() if free else replies.session_transcript(request.name)
 
-    talk = talking(Gone)
+    talk = talking(Taken)
+    talk.start()
 
-    assert talk.start().run(typing("a", "b")) == 141
-    assert len(talk.asked) == 1
+    assert re.search(NAME.pattern + "-3\n", talk.err)

@@ -3,17 +3,6 @@ import subprocess
 
 import pytest
 
-from kebab.cli.commands.completion import SHELLS
-
-VARIABLE = "_KEBAB_COMPLETE"
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_of_a_shell_calls_kebab_back(kebab, shell):
-    script = kebab("completion", shell).out
-
-    assert f"{VARIABLE}={shell}_complete" in script
-
 
 def test_bash_accepts_its_script(kebab):
     script = kebab("completion", "bash").out

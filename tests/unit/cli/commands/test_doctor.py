@@ -1,5 +1,3 @@
-import pytest
-
 from kebab.cli.channels import OutputChannel
 from kebab.wire.repair import RepairRequest
 
@@ -30,8 +28,3 @@ def test_a_repair_runs_with_yes(kebab, opened):
 
     assert opened[0].asked == [("repair", RepairRequest(sources=["a"]))]
     assert [one["outcome"] for one in ran.reply["repairs"]] == ["repaired"]
-
-
-@pytest.mark.parametrize("flag", ["--yes", "--source=x"])
-def test_the_flags_of_a_repair_need_fix(kebab, flag):
-    assert kebab("doctor", flag, "--json").fault["code"] == "usage_invalid"

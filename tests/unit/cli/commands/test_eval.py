@@ -31,25 +31,10 @@ def test_a_run_prints_a_report_and_reports_progress_on_stderr(kebab):
     assert {validated(one)["schema_version"] for one in ran.asides} == {"ingest_progress.v1"}
 
 
-def test_text_output_is_a_table(kebab):
-    ran = kebab("eval", "queries.jsonl", "--mode", "lexical")
-
-    assert "MRR@10" in ran.out
-
-
 def test_the_knowledge_base_is_only_read(kebab, opened):
     kebab("eval", "queries.jsonl")
 
     assert [one.read_only for one in opened] == [True]
-
-
-def test_flags_reach_the_search(kebab, opened):
-    flags = "--mode vector -n 20 --per-doc 2 --rerank"
-    kebab("eval", "queries.jsonl", *flags.split())
-
-    ((_, request), *_) = [one for one in opened[0].asked if one[0] == "search"]
-    assert (request.mode, request.limit, request.per_doc) == ("vector", 20, 2)
-    assert request.rerank is True
 
 
 def test_the_written_report_is_the_json_output(kebab, golden):
@@ -66,23 +51,3 @@ def test_the_questions_are_not_replaced_by_the_report(kebab, golden, opened):
 
     assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
     assert (golden / "queries.jsonl").read_text() == before
-
-
-def test_an_unwritable_report_path_is_refused_before_the_run(kebab, opened):
-    ran = kebab("eval", "queries.jsonl", "--out", "nowhere/a.json", "--json")
-
-    assert (ran.status, ran.fault["code"], opened) == (2, "io_error", [])
-
-
-def test_an_interruption_keeps_the_report_that_was_there(kebab, golden, monkeypatch):
-    (golden / "a.json").write_text("before")
-
-    def interrupted(self, request):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("tests.fakes.facade.FakeKebab.search", interrupted)
-    ran = kebab("eval", "queries.jsonl", "--out", "a.json", "--json")
-
-    fault = ran.asides[-1]
-    assert (ran.status, fault["code"]) == (130, "cancelled")
-    assert (golden / "a.json").read_text() == "before"

@@ -34,14 +34,3 @@ def test_a_page_is_printed_without_its_marks(kebab):
 def test_the_name_of_a_command_shows_its_help(kebab, words):
     assert kebab("help", *words).out == kebab(*words, "--help").out
     assert kebab("help", *words, "--json").reply["topic"] == " ".join(("kebab", *words))
-
-
-@pytest.mark.parametrize(
-    ("words", "near"),
-    [(("setings",), "settings"), (("serach",), "search"), (("model", "pul"), "pull")],
-)
-def test_an_unknown_name_gets_the_nearest_one(kebab, words, near):
-    done = kebab("help", *words)
-
-    assert done.status == 2
-    assert f"no such page or command `{words[-1]}`, did you mean `{near}`?" in done.err

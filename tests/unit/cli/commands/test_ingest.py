@@ -12,16 +12,6 @@ def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab, monkeypatch
     assert "embedding 3/3 passages" in ran.err
 
 
-def test_a_stream_ends_with_the_report(kebab):
-    ran = kebab("ingest", "--stream")
-
-    assert ran.err == ""
-    assert ran.events[0]["kind"] == "scan_started"
-    assert ran.events[-1]["kind"] == "completed"
-    assert ran.events[-1]["report"]["scanned"] == 12
-    assert all("report" not in one for one in ran.events[:-1])
-
-
 def test_paths_are_explained_without_an_ingest(kebab, opened):
     ran = kebab("ingest", "--explain", "a.md", "b.out", "--json")
 
@@ -29,19 +19,6 @@ def test_paths_are_explained_without_an_ingest(kebab, opened):
     assert (ran.status, ran.reply["schema_version"]) == (1, "path_explanations.v1")
     assert ran.reply["excluded"] == 1
     assert kebab("ingest", "--explain", "a.md").status == 0
-
-
-@pytest.mark.parametrize("flags", [[], ["a.md", "--force"], ["a.md", "--dry-run"]])
-def test_an_explanation_needs_paths_and_no_other_flag(kebab, flags):
-    assert kebab("ingest", "--explain", *flags, "--json").fault["code"] == "usage_invalid"
-
-
-def test_text_from_stdin_becomes_a_document(kebab, opened):
-    ran = kebab("ingest", "--stdin", "--title", "T", "--source-uri", "u:1", stdin=b"\xef\xbb\xbfx")
-
-    what, request = opened[0].asked[0]
-    assert (ran.status, what) == (0, "ingest_text")
-    assert (request.text, request.title, request.source_uri) == (b"\xef\xbb\xbfx", "T", "u:1")
 
 
 @pytest.mark.parametrize(

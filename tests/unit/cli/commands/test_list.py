@@ -29,15 +29,3 @@ def test_a_terminal_gets_a_hundred_documents_unless_told_otherwise(
     kebab("list", *flags)
 
     assert opened[0].asked[0][1].limit == limit
-
-
-def test_a_filter_that_matches_nothing_is_explained_beside_the_pipe(kebab):
-    ran = kebab("list", "--tag", "none")
-
-    assert (ran.status, ran.out) == (1, "")
-    assert ran.err.splitlines() == [
-        "no documents",
-        "note: no document passes `--tag none`",
-        "  nearest: ops",
-        "hint: kebab list --tag ops",
-    ]

@@ -1,16 +1,5 @@
 import pytest
 
-from kebab.wire.health import ModelPullRequest
-
-
-@pytest.mark.parametrize("what", ["pull", "use"])
-def test_a_download_reports_progress_and_a_result(kebab, opened, what):
-    ran = kebab("model", what, "minilm", "--json")
-
-    assert opened[0].asked == [("model_pull", ModelPullRequest(name="minilm"))]
-    assert ran.reply["schema_version"] == "model_report.v1"
-    assert [one["kind"] for one in ran.asides] == ["model_fetch", "completed"]
-
 
 @pytest.mark.parametrize("what", ["pull", "use"])
 @pytest.mark.parametrize(

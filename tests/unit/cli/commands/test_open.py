@@ -62,13 +62,6 @@ def test_a_number_is_the_rank_of_a_hit_of_the_last_search(shelf):
     assert refs == [replies.CHUNK, f"{FILE}#L12"]
 
 
-def test_a_rank_without_a_hit_is_a_reply(shelf):
-    ran = shelf("3", "--json")
-
-    assert (ran.status, ran.reply["schema_version"]) == (1, "not_found.v1")
-    assert "no last search" in shelf("3").out
-
-
 @pytest.mark.parametrize(
     ("ref", "changes", "message"),
     [
@@ -81,10 +74,6 @@ def test_what_cannot_be_opened_is_explained(shelf, ref, changes, message):
     ran = shelf(ref, **changes)
 
     assert (ran.status, ran.out) == (1, f"{message}\n")
-
-
-def test_a_line_beyond_the_end_becomes_the_last_one(shelf):
-    assert shelf("a.md", "--print", line_count=5).out == f"vim +5 {FILE}\n"
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,38 @@
-from kebab.wire.published import PublishRequest
+from kebab.cli.commands.publish import render_publication
+from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.documents import render_added_base, render_source_list
+from tests.fakes import replies
+
+PLAIN, WIDE = Canvas(width=None), Canvas(width=80)
 
 
-def test_the_flags_are_the_fields_of_the_request(kebab, opened):
-    ran = kebab("publish", "s3://bucket/base", "--dry-run", "--json")
+def test_a_publication_says_what_is_in_it_and_what_was_sent():
+    assert list(render_publication(replies.publish_report(), PLAIN)) == [
+        "published to s3://bucket/base",
+        "  3 documents, 7 passages, 7 vectors",
+        "  2 passages new, 1 gone; 1.2 kB sent, a copy needs 12.3 kB",
+    ]
 
-    request = PublishRequest(dest="s3://bucket/base", dry_run=True)
-    assert opened[0].asked == [("publish", request)]
-    assert ran.reply["documents"] == 3
+
+def test_a_dry_run_says_what_would_be_sent():
+    text = "\n".join(render_publication(replies.publish_report(dry_run=True), PLAIN))
+
+    assert "would publish" in text
+    assert text.endswith("2 passages new, 1 gone")
+
+
+def test_a_base_says_its_age_and_its_problem():
+    base = replies.published_base(problem="cannot read x", weight=0.5)
+    text = "\n".join(render_source_list(replies.source_list(published=[base]), WIDE))
+
+    assert "published 2026-11-27" in text
+    assert "weight 0.5" in text
+    assert "cannot read x" in text
+    (line,) = render_source_list(replies.source_list(published=[base]), PLAIN)
+    assert line.split("\t")[:3] == ["docs", "https://docs.example.org/kb", "published"]
+
+
+def test_an_added_base_leads_to_a_search():
+    lines = list(render_added_base(replies.source_added(), PLAIN))
+
+    assert lines[-1].endswith("kebab search QUERY --in docs")

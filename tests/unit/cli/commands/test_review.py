@@ -26,13 +26,6 @@ def test_a_pipe_gets_one_line_for_each_finding(kebab, note):
     assert "1 finding in 1 document: 1 warning" in ran.err
 
 
-def test_a_clean_document_has_no_findings(kebab, note):
-    note.write_text("# Doors\n", encoding="utf-8")
-    ran = kebab("review", "a.md")
-
-    assert (ran.status, ran.out, ran.err) == (0, "", "no findings in 1 document\n")
-
-
 def test_the_exit_status_follows_all_pages(kebab, note, home):
     (home / "b.md").write_text("# Clean\n", encoding="utf-8")
 
@@ -70,53 +63,12 @@ def test_an_interrupted_page_is_printed(kebab, home, monkeypatch):
     assert (ran.status, ran.reply["exit_code"]) == (130, 130)
 
 
-def test_sarif_is_one_log(kebab, note):
-    ran = kebab("review", "a.md", "--format", "sarif")
-
-    assert ran.status == 1
-    assert ran.out.startswith('{\n  "$schema": ')
-
-
-@pytest.mark.parametrize(
-    "flags",
-    [
-        [],
-        ["--json"],
-        ["a.md", "--run-id", "R"],
-        ["a.md", "--cursor", "C"],
-        ["a.md", "--no-llm", "--model", "m"],
-        ["a.md", "--no-llm", "--tier", "deep"],
-        ["a.md", "--yes"],
-        ["a.md", "--dry-run"],
-        ["a.md", "--apply", "--format", "lines"],
-        ["--run-id", "R", "--apply", "--cursor", "C"],
-        ["--explain", "broken-link", "--no-llm"],
-        ["a.md", "--tier", "slow"],
-        ["a.md", "--fail-on", "all"],
-        ["a.md", "-n", "0"],
-        ["a.md", "--format", "xml"],
-        ["--run-id", ""],
-    ],
-)
-def test_wrong_flags_are_refused(kebab, flags):
-    ran = kebab("review", *flags, *([] if "--json" in flags else ["--json"]))
-
-    assert (ran.status, ran.out, ran.fault["code"]) == (2, "", "usage_invalid")
-
-
 @pytest.mark.parametrize("form", ["sarif", "lines"])
 def test_forms_of_text_are_refused_with_json(kebab, form):
     ran = kebab("review", "a.md", "--format", form, "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
     assert ran.fault["message"].endswith("`--json` and `--format` exclude each other")
-
-
-def test_a_rule_is_explained(kebab):
-    text = kebab("review", "--explain", "broken-link").out
-
-    assert text.startswith("broken-link  error\n\n")
-    assert "broken-link\terror\ton\t" in kebab("review", "--explain", "all").out
 
 
 @pytest.fixture
@@ -136,24 +88,6 @@ def test_a_stream_has_all_pages_and_the_status_of_all(kebab, opened):
     assert (ran.status, ran.err) == (1, "")
     (request,) = requests(opened, "review")
     assert request.all_pages
-
-
-@pytest.mark.usefixtures("notes")
-def test_a_stream_of_a_clean_document_has_a_page_too(kebab):
-    ran = kebab("review", "b.md", "--stream")
-    (page,) = [event["data"]["page"] for event in ran.events if event["type"] == "items"]
-    assert (ran.status, page["items"], page["has_more"]) == (0, [], False)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("a.md", "--apply", "--stream"),
-        ("a.md", "--format", "sarif", "--stream"),
-    ],
-)
-def test_flags_that_exclude_each_other_are_refused(kebab, arguments):
-    assert kebab("review", *arguments).status == 2
 
 
 def test_changes_are_compared_with_head_unless_told(kebab, opened, note, home):

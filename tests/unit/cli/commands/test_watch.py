@@ -3,13 +3,6 @@ import pytest
 from kebab.server import watcher
 
 
-def test_the_first_run_reads_the_named_paths_and_its_error_ends_the_watcher(kebab, opened):
-    ran = kebab("watch", "broken", "--json")
-
-    assert (ran.status, ran.fault["code"]) == (3, "store_corrupt")
-    assert opened[0].asked[0][1].paths == ["broken"]
-
-
 def test_a_stream_ends_with_the_error(kebab):
     ran = kebab("watch", "broken", "--stream")
 

@@ -1,3 +1,4 @@
+import json
 import sys
 from pathlib import Path
 
@@ -6,7 +7,6 @@ import pytest
 from kebab.cli.integrations.clients import (
     CLIENTS,
     Places,
-    build_entry,
     find_client,
     find_program,
     is_current,
@@ -34,6 +34,8 @@ def paths(name, scope="user", *, system="linux", **environ):
         ("windsurf", "/home/ada/.codeium/windsurf/mcp_config.json", None),
         ("lmstudio", "/home/ada/.lmstudio/mcp.json", None),
         ("continue", "/home/ada/.continue/mcpServers/kebab.json", None),
+        ("opencode", "/home/ada/.config/opencode/opencode.json", None),
+        ("goose", "/home/ada/.config/goose/config.yaml", None),
     ],
 )
 def test_each_client_has_its_files_in_the_home(name, entry, skills):
@@ -88,16 +90,34 @@ def test_without_a_program_the_interpreter_runs_the_package(interpreter, argumen
     assert find_program(arguments) == [str(interpreter / "python"), "-m", "kebab"]
 
 
-def test_an_entry_has_the_members_of_the_client_and_the_flags_of_the_call(interpreter):
-    entry = build_entry({"type": "stdio"}, ["--data-dir", "/notes"], ["-c"])
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("cursor", {"type": "stdio", "command": "PYTHON", "args": ["-m", "kebab", "mcp", "--x"]}),
+        (
+            "opencode",
+            {
+                "type": "local",
+                "enabled": True,
+                "command": ["PYTHON", "-m", "kebab", "mcp", "--x"],
+            },
+        ),
+        (
+            "goose",
+            {
+                "type": "stdio",
+                "name": "kebab",
+                "enabled": True,
+                "cmd": "PYTHON",
+                "args": ["-m", "kebab", "mcp", "--x"],
+            },
+        ),
+    ],
+)
+def test_an_entry_has_the_form_of_its_client(name, entry, interpreter):
+    built = json.dumps(find_client(name).build_entry(["--x"], ["-c"]))
 
-    assert entry == {
-        "type": "stdio",
-        "command": str(interpreter / "python"),
-        "args": ["-m", "kebab", "mcp", "--data-dir", "/notes"],
-    }
-    assert list(entry) == ["type", "command", "args"]
-    assert Path(entry["command"]).is_absolute()
+    assert json.loads(built.replace(str(interpreter / "python"), "PYTHON")) == entry
 
 
 @pytest.mark.parametrize(

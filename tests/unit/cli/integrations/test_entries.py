@@ -3,11 +3,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
-from kebab.cli.integrations.clients import EntryError
-from kebab.cli.integrations.entries import change_entry
+from kebab.cli.integrations.entries import EntryError, change_entry
 
-JSON, TOML = Path("settings.json"), Path("config.toml")
+JSON, TOML, YAML = Path("settings.json"), Path("config.toml"), Path("config.yaml")
 PLACE = ("servers", "kebab")
 ENTRY = {"command": "/usr/bin/kebab", "args": ["mcp", "--data-dir", '/한글 "x"']}
 
@@ -16,13 +16,13 @@ def set_toml(text):
     return change_entry(TOML, text, PLACE, ENTRY)
 
 
-def test_json_keeps_values_indentation_and_line_ends():
-    text = '{\r\n\t"theme": 1.5,\r\n\t"servers": {\r\n\t\t"a": {"é": [1]}\r\n\t}\r\n}'
-    done = change_entry(JSON, text, PLACE, ENTRY) or ""
+def test_json_keeps_values_and_indentation():
+    done = change_entry(
+        JSON, '{\n\t"theme": 1.5,\n\t"servers": {\n\t\t"a": {}\n\t}\n}', PLACE, ENTRY
+    )
 
-    assert done.startswith('{\r\n\t"theme": 1.5,\r\n\t"servers": {\r\n\t\t"a": {\r\n\t\t\t"é"')
-    assert not done.endswith("\n")
-    assert json.loads(done)["servers"] == {"a": {"é": [1]}, "kebab": ENTRY}
+    assert str(done).startswith('{\n\t"theme": 1.5,\n\t"servers": {\n\t\t"a": {}')
+    assert json.loads(str(done))["servers"] == {"a": {}, "kebab": ENTRY}
 
 
 @pytest.mark.parametrize(
@@ -85,3 +85,15 @@ def test_removing_a_table_of_toml_removes_the_tables_below_it():
 def test_toml_of_another_form_is_refused(text):
     with pytest.raises(EntryError):
         set_toml(text)
+
+
+@pytest.mark.parametrize("text", ["a: 1 # mine\n", "# mine\na: 1\n", "a: [1\n", "- 1\n"])
+def test_yaml_that_would_lose_comments_or_is_broken_is_refused(text):
+    with pytest.raises(EntryError):
+        change_entry(YAML, text, PLACE, ENTRY)
+
+
+def test_every_exception_of_the_library_of_yaml_is_caught():
+    kinds = [one for one in vars(yaml).values() if isinstance(one, type)]
+
+    assert all(issubclass(one, yaml.YAMLError) for one in kinds if issubclass(one, Exception))

@@ -1,5 +1,3 @@
-import pytest
-
 from kebab.cli.render.answer import render_answer, render_notes, render_sources
 from kebab.cli.render.canvas import Canvas
 from kebab.wire.ask import AnswerWarning
@@ -36,21 +34,6 @@ def test_a_terminal_gets_markdown_links_notes_and_a_footer():
     ]
 
 
-def test_a_marker_with_several_citations_appears_once():
-    other = replies.answer_citation(citation=replies.line_citation(start=20, end=20), quote="b")
-    third = replies.answer_citation(12)
-
-    lines = list(
-        render_sources(replies.answer(citations=[replies.answer_citation(), other, third]), PLAIN)
-    )
-
-    assert [line[:20] for line in lines if line[5] != '"'] == [
-        " [1] ops/backup.md:1",
-        "     ops/backup.md:2",
-        "[12] ops/backup.md:1",
-    ]
-
-
 def test_long_quotes_and_headings_are_cut_for_a_person_and_whole_in_a_pipe():
     long = replies.answer_citation(quote="word " * 100, heading_path=["Backups", "x" * 80])
     reply = replies.answer(citations=[long])
@@ -84,24 +67,6 @@ def test_a_refusal_shows_the_nearest_passage_and_what_to_try_and_ends_with_the_v
         "nearest: ops/backup.md:12  Backups > Restoring",
         "hint: kebab search 'what'\"'\"'s up'",
         "The notes do not say.",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("reason", "question", "hints"),
-    [
-        ("no_chunks", "x", ["hint: kebab list", "hint: kebab ingest FOLDER"]),
-        ("llm_self_judge", "x", ["hint: kebab search x"]),
-        ("score_gate", "x" * 200, ["hint: kebab search WORDS"]),
-    ],
-)
-def test_a_refusal_has_a_hint(reason, question, hints):
-    assert list(render_notes(replies.refusal(reason, question=question), Canvas())) == hints
-
-
-def test_an_interrupted_answer_says_so_and_has_no_hint():
-    assert list(render_notes(replies.refusal("llm_stream_aborted"), Canvas())) == [
-        "note: interrupted"
     ]
 
 

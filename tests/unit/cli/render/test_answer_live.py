@@ -6,7 +6,6 @@ import pytest
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.answer import (
-    AnswerLog,
     AnswerStatus,
     LiveAnswer,
     render_removal_plan,
@@ -73,19 +72,6 @@ def test_a_wait_says_what_it_is_for_and_how_long_it_took(wait, now):
     ]
 
 
-def test_a_log_gets_one_line_when_it_takes_long(wait, now, tmp_path):
-    with (tmp_path / "err").open("wb") as file:
-        line = AnswerLog(OutputChannel(file.fileno(), "<stderr>"), wait)
-        with line:
-            line(FOUND)
-            now[0] = 2.5
-            line.show_heartbeat(2500)
-            line.show_heartbeat(5000)
-        line.abort()
-
-    assert (tmp_path / "err").read_text() == "waiting for gemma\ufffd  2 s\n"
-
-
 def test_the_text_is_above_the_status_line(wait, terminal):
     region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=True)
     assert region.lines(40, 10) == ["looking for passages"]
@@ -94,17 +80,6 @@ def test_the_text_is_above_the_status_line(wait, terminal):
     region(token("- a\x1b"))
 
     assert region.lines(40, 10) == ["so it is [1]", "", "• a\ufffd", "", "gemma\ufffd is writing"]
-
-
-def test_of_a_long_text_the_end_is_shown(wait, terminal):
-    region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=True)
-    region(token("\n\n".join(f"line {number}" for number in range(100))))
-
-    lines = region.lines(40, 10)
-
-    assert len(lines) <= 9
-    assert lines[0] == "…"
-    assert lines[-3] == "line 99"
 
 
 def test_a_live_region_is_rendered_and_removed(wait, terminal):
@@ -124,43 +99,12 @@ def test_a_live_region_is_rendered_and_removed(wait, terminal):
     assert last.endswith("\x1b[1A\x1b[2K")
 
 
-def test_leaving_at_once_shows_the_cursor_again(wait, terminal):
-    near, channel = terminal
-
-    LiveAnswer(channel, PLAIN, wait, shows_text=True).abort()
-
-    assert shown(near).startswith("\x1b[?25h")
-
-
 TERMINAL = Canvas(width=60)
 HOSTILE = "red \x1b[31m\u202e\x07"
 
 
 def drawn(*turns, canvas=TERMINAL):
     return list(render_transcript(replies.session_transcript("backups", *turns), canvas))
-
-
-def test_without_sessions_the_command_to_start_one_is_shown():
-    assert list(render_session_list(replies.session_list(), TERMINAL)) == [
-        "no sessions",
-        "begin one: kebab ask --session NAME QUESTION",
-    ]
-
-
-@pytest.mark.parametrize("sessions", [[], [replies.session_summary()]])
-def test_when_history_is_off_it_is_noted(sessions):
-    lines = list(render_session_list(replies.session_list(*sessions, history=False), TERMINAL))
-
-    assert lines[-1] == "note: new turns are not remembered: `ask.history` is false"
-
-
-def test_a_pipe_gets_fields_and_nothing_else():
-    one = replies.session_summary(name="a\tb", first_question="x" * 500 + "\ny")
-
-    assert list(render_session_list(replies.session_list(one, history=False), Canvas())) == [
-        f"a b\t2\t{replies.WHEN}\t{replies.WHEN}\t{'x' * 500} y"
-    ]
-    assert list(render_session_list(replies.session_list(), Canvas())) == []
 
 
 def test_a_conversation_is_rendered_question_by_question():
@@ -212,22 +156,3 @@ def test_texts_of_a_session_cannot_control_the_terminal(canvas):
 
     assert not {"\x1b", "\u202e", "\x07"} & set("".join(lines))
     assert sum("red" in line for line in lines) >= 7
-
-
-def test_a_plan_counts_and_names_some():
-    many = [replies.session_summary(name=f"s{number}") for number in range(12)]
-
-    lines = list(render_removal_plan(replies.session_list(*many), TERMINAL))
-
-    assert lines[:2] == ["this deletes 12 sessions with 24 turns:", "  s0"]
-    assert lines[-2:] == ["  s9", "  and 2 more"]
-    assert list(render_removal_plan(replies.session_list(), TERMINAL)) == []
-
-
-def test_deleted_sessions_are_named_and_counted():
-    assert list(render_removed_sessions(replies.session_removed("a", "b"), Canvas())) == [
-        "deleted  a",
-        "deleted  b",
-        "2 sessions with 4 turns deleted",
-    ]
-    assert list(render_removed_sessions(replies.session_removed(), Canvas())) == ["no sessions"]

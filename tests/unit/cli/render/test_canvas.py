@@ -7,15 +7,10 @@ import pytest
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import (
     Canvas,
-    Column,
     build_link,
     clean,
     create_canvas,
-    format_bytes,
     format_duration,
-    format_number,
-    render_columns,
-    truncate_path,
     uses_color,
 )
 from kebab.config.settings import Output
@@ -80,21 +75,6 @@ def test_a_duration_is_readable(seconds, text):
     assert format_duration(seconds) == text
 
 
-def test_columns_are_as_wide_as_their_widest_cell_or_as_they_are_told():
-    columns = (
-        Column("path", width=8, cut=truncate_path),
-        Column("size", right=True),
-        Column("note"),
-    )
-    rows = [("notes/backup.md", "7", ""), ("백업.md", "12,000", "a note that is longer")]
-
-    assert list(render_columns(columns, rows, Canvas(), "  ")) == [
-        "  path        size  note",
-        "  …ckup.md       7",
-        "  백업.md   12,000  a note that is longer",
-    ]
-
-
 FILE = "/a b/백업.md"
 PATH = "/a%20b/%EB%B0%B1%EC%97%85.md"
 
@@ -110,11 +90,6 @@ PATH = "/a%20b/%EB%B0%B1%EC%97%85.md"
 )
 def test_each_format_has_its_address(form, link):
     assert build_link(FILE, 12, form) == link
-
-
-@pytest.mark.parametrize("file", [None, "relative.md"])
-def test_links_are_made_of_absolute_paths_only(file):
-    assert build_link(file, 1, "default") == ""
 
 
 @pytest.mark.parametrize("form", ["default", "none", "vscode", "my://{path}#{line}"])
@@ -135,27 +110,6 @@ def test_the_setting_refuses_other_texts(form):
 )  # fmt: skip
 def test_a_link_to_the_file_itself_names_the_page(form, link):
     assert build_link("/a.pdf", None, form, page=3) == link
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.01234, "0.012"),
-        (99.5, "99.5"),
-        (100.0, "100"),
-        (1234.5, "1234"),
-    ],
-)
-def test_numbers_have_three_significant_digits(value, text):
-    assert format_number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (10**16, "10000.0 TB")],
-)
-def test_sizes_are_short(count, text):
-    assert format_bytes(count) == text
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from kebab.cli.render.canvas import (
     measure_width,
     truncate,
     truncate_around,
-    truncate_path,
 )
 
 
@@ -22,11 +21,6 @@ def test_wide_letters_take_two_cells_and_marks_none(text, width):
 )
 def test_text_is_cut_at_its_end(text, width, shown):
     assert truncate(text, width) == shown
-
-
-def test_paths_are_cut_at_their_beginning():
-    assert truncate_path("notes/ops/backup.md", 10) == "…backup.md"
-    assert truncate_path("백업.md", 5) == "….md"
 
 
 @pytest.mark.parametrize(

@@ -51,21 +51,6 @@ def test_on_a_terminal_a_tree_has_names_in_columns():
     ]
 
 
-def test_without_documents_the_next_step_is_named():
-    reply = replies.outline_tree(ref=None, documents=0, entries=[])
-
-    assert list(render_outline(reply, PIPE)) == [
-        "no documents",
-        "read some files: kebab ingest FOLDER",
-    ]
-
-
-def test_a_presentation_is_measured_in_slides():
-    head, *_ = render_outline(replies.outline(pages=1, doc_path="tour.pptx"), PIPE)
-
-    assert "  1 slide, about" in head
-
-
 def test_a_tree_says_which_files_are_missing():
     found = replies.coverage(unread=3, checked=5000)
 

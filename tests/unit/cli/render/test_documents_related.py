@@ -34,19 +34,6 @@ def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
     assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Canvas(width=40)))
 
 
-def test_no_related_documents_are_reported_with_suggestions():
-    first, *rest = drawn(replies.related_docs())
-
-    assert first == "nothing is near to: ops/restic.md"
-    assert any("kebab search" in line for line in rest)
-
-
-def test_a_document_without_text_is_reported():
-    reply = replies.related_docs(document=replies.summary(chunk_count=0))
-
-    assert drawn(reply) == ["nothing to compare: ops/backup.md has no text"]
-
-
 @pytest.mark.parametrize(("hint", "lines"), [("kebab ingest", 2), (None, 1)])
 def test_a_comparison_by_words_only_is_reported(hint, lines):
     lost = DegradedChannel(channel="vector", reason="no vector yet", hint=hint)

@@ -20,29 +20,6 @@ def test_a_terminal_shows_the_contents_and_the_command_for_a_lost_folder():
     assert lines[-1].startswith("hint: remove a source whose folder is gone")
 
 
-def test_an_empty_list_names_the_next_step():
-    assert list(render_source_list(replies.source_list(), TERMINAL)) == [
-        "no sources",
-        "read some files: kebab ingest FOLDER",
-    ]
-
-
-def test_texts_from_standard_input_have_a_warning():
-    stdin = replies.source_summary(name="stdin", kind="stdin", last_ingest_at=None)
-
-    plan = list(render_source_removal_plan(replies.source_removed(source=stdin), TERMINAL))
-
-    assert plan[1] == "  texts from standard input, 3 documents, 9 passages"
-    assert plan[2] == "note: these texts have no other copy and are deleted"
-
-
-def test_a_removed_workspace_is_noted():
-    done = list(render_removed_source(replies.source_removed(returns=True), TERMINAL))
-
-    assert done[1] == "taken out of the index, files stay"
-    assert done[2].startswith("note: it is the workspace")
-
-
 def test_a_source_in_object_storage_is_named_by_its_address():
     source = replies.source_summary(address="s3://bucket/base")
     listed = replies.source_list(source)

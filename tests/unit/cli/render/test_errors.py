@@ -7,9 +7,8 @@ from kebab.cli.render.errors import (
     render_error_entry,
     render_error_explanations,
     render_error_stats,
-    render_error_table,
 )
-from kebab.errors.catalog import InvalidCursor, IoError, build_catalog
+from kebab.errors.catalog import build_catalog
 from kebab.wire.error import (
     AuditMeta,
     ErrorAudit,
@@ -92,12 +91,6 @@ def test_the_first_count_is_a_table_and_the_others_are_lines():
     ]
 
 
-def test_values_that_are_left_out_are_counted():
-    lines = list(render_error_stats(reply(by("code", count("locked"), left_out=4)), TERMINAL))
-
-    assert "and 4 more; --limit shows more of them" in lines
-
-
 def test_a_pipe_gets_every_count_as_fields():
     drawn = reply(by("code", count("locked")), by("kind", count("conflict")))
 
@@ -126,12 +119,6 @@ def rows(code=None) -> ErrorCatalog:
     )
 
 
-def test_a_terminal_shows_the_command_for_more():
-    assert (
-        list(render_error_table(rows(), Canvas(width=80)))[-1] == "more of one: kebab explain CODE"
-    )
-
-
 @pytest.mark.parametrize("code", build_catalog())
 def test_an_explanation_is_readable_prose_with_the_facts(code):
     lines = list(render_error_explanations(rows(code), Canvas(width=60)))
@@ -144,25 +131,3 @@ def test_an_explanation_is_readable_prose_with_the_facts(code):
 def drawn(fault, log=None, **view):
     seen = classify_error(fault, operation="search", view=View(**view))
     return list(render_error(seen.reply, Canvas(), log))
-
-
-def test_an_error_has_a_message_a_hint_and_a_code():
-    assert drawn(InvalidCursor(cause="not ours")) == [
-        "error: invalid cursor: not ours",
-        "hint: repeat the search without `--cursor`",
-        "code: invalid_cursor",
-    ]
-
-
-def test_names_in_messages_cannot_control_the_terminal():
-    assert "\x1b" not in drawn(IoError(path="\x1b[2J", op="read", cause="gone"))[0]
-
-
-def test_labels_and_code_stay_in_every_language():
-    lines = drawn(InvalidCursor(cause="not ours"), language="ko")
-
-    assert lines == [
-        "error: 커서가 올바르지 않습니다: not ours",
-        "hint: `--cursor` 없이 다시 검색하세요",
-        "code: invalid_cursor",
-    ]

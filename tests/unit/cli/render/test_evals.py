@@ -3,13 +3,11 @@ from typing import Any
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.evals import render_evaluation
 from kebab.wire.evals import (
-    EvalDegraded,
     EvalFigure,
     EvalGolden,
     EvalMode,
     EvalReport,
     EvalSettings,
-    EvalSkipped,
 )
 from tests.fakes import replies
 
@@ -68,23 +66,3 @@ def test_metrics_are_rows_and_modes_are_columns():
     assert ["MRR@10", "0.750", "-"] in rows
     assert ["median", "ms", "2.0", "2.0"] in rows
     assert not [line for line in lines if "precision" in line]
-
-
-def test_notes_of_an_evaluation_are_shown():
-    degraded = [EvalDegraded(channel="vector", reason="no model", questions=3)]
-    skipped = [EvalSkipped(mode="vector", reason="no weights")]
-
-    told = drawn(
-        mode("lexical", degraded),
-        missing=["gone.md"],
-        missing_count=12,
-        skipped=skipped,
-        moved=True,
-    )[-4:]
-
-    assert told == [
-        "note: not indexed, and so never found: gone.md and 11 more",
-        "note: the index changed during the run; the questions met different revisions",
-        "note: vector was not measured: no weights",
-        "note: lexical: vector did not answer 3 questions: no model",
-    ]

@@ -14,14 +14,6 @@ def test_a_plan_says_what_would_be_done_and_what_may_be_lost():
     assert losing[-1].endswith("what only the database has cannot come back")
 
 
-def test_a_refusal_has_its_reason_and_a_command():
-    report = replies.repair_report(replies.repair("refused", reason="no folder", hint="kebab x"))
-
-    text = "\n".join(render_repair(report, Canvas()))
-
-    assert "reason: no folder\n  fix: kebab x\n" in text
-
-
 def test_what_was_moved_aside_is_named_with_what_it_had():
     moved = [MovedDatabase(path="/d/x", documents=2, sessions=1), MovedDatabase(path="/d/y")]
 

@@ -6,7 +6,6 @@ from kebab.cli.render.hits import (
     Paging,
     format_location,
     render_hits,
-    render_unmatched_filters,
 )
 from kebab.wire.citation import (
     CodeCitation,
@@ -22,9 +21,6 @@ from kebab.wire.coverage import Indexing
 from kebab.wire.search import (
     DegradedChannel,
     LeftOut,
-    Lift,
-    Retrieval,
-    TraceStage,
     UnmatchedFilter,
 )
 from tests.fakes import replies
@@ -59,16 +55,6 @@ def test_each_kind_of_citation_is_formatted(citation, text):
 
 def entry(name, value, documents=0, nearest=()):
     return UnmatchedFilter(filter=name, value=value, documents=documents, nearest=list(nearest))
-
-
-def test_a_combination_is_listed_with_the_documents_of_each_filter():
-    found = [entry("tag", "ops", 1), entry("doc_id", "3f", 2)]
-
-    assert list(render_unmatched_filters(found, None, Canvas())) == [
-        "note: no document passes these filters together:",
-        "  --tag ops  1 document",
-        "  --doc-id 3f  2 documents",
-    ]
 
 
 def test_words_are_not_called_absent_where_no_document_was_searched():
@@ -119,21 +105,6 @@ def test_a_terminal_gets_wrapped_highlighted_lines_and_a_link():
     assert blank == ""
 
 
-def test_the_header_row_of_a_table_stands_above_its_rows():
-    hit = replies.hit(context="| name | year |")
-
-    assert drawn(replies.response(hit))[2:4] == ["    name | year", "    Stop the writer,"]
-
-
-def test_text_of_a_file_cannot_control_the_terminal():
-    hit = replies.hit(snippet="\x1b[2Jgone", title="\u202etitle", heading_path=[], highlights=[])
-
-    text = "\n".join(drawn(replies.response(hit)))
-
-    assert "\x1b" not in text
-    assert "\u202e" not in text
-
-
 def test_a_page_of_weak_hits_ends_with_the_verdict():
     weak, strong = replies.hit(confidence="weak"), replies.hit(confidence="strong")
     said = "note: nothing convincing for: ghosts"
@@ -161,18 +132,6 @@ def test_of_weak_hits_only_the_nearest_is_shown():
     assert sum(" weak " in line for line in whole) == 8
 
 
-@pytest.mark.parametrize(
-    ("canvas", "form"), [(TERMINAL, "\x1b[2m{}\x1b[0m"), (Canvas(), "{}")], ids=["tty", "pipe"]
-)
-def test_weak_hits_behind_better_ones_are_one_line(canvas, form):
-    reply = replies.response(*hits("strong", "weak", "weak"), has_more=True, next_cursor="C")
-
-    lines = drawn(reply, canvas, Paging(repeat=repeat))
-
-    assert not any(" weak " in line for line in lines)
-    assert lines[-1] == form.format("2 weaker hits: kebab search x --all")
-
-
 def test_the_first_page_fits_the_screen():
     reply = replies.response(*hits(*["fair"] * 10))
 
@@ -180,21 +139,6 @@ def test_the_first_page_fits_the_screen():
 
     assert len(lines) <= 22
     assert lines[-1] == "more: kebab search x -n 4 --page 2"
-
-
-def test_the_first_page_in_a_pipe_has_at_most_twenty_lines():
-    reply = replies.response(*hits(*["fair"] * 10, snippet="a\nb\nc", highlights=[]))
-
-    lines = drawn(reply, paging=Paging(fits_screen=True, repeat=repeat))
-
-    assert len(lines) <= 20
-    assert lines[-1] == "more: kebab search x -n 3 --page 2"
-
-
-def test_a_page_of_another_size_goes_on_with_its_cursor():
-    reply = replies.response(*hits("fair", "fair"), has_more=True, next_cursor="C")
-
-    assert drawn(reply, paging=Paging(repeat=repeat))[-1] == "more: kebab search x --cursor C"
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -244,47 +188,6 @@ def test_the_footer_reports_more_hits_limits_and_degraded_channels():
     ]
 
 
-def test_a_trace_is_a_table():
-    stage = TraceStage(stage="lexical", duration_ms=1.5, candidates=12, note="bm25")
-
-    (line,) = drawn(replies.response(replies.hit(), trace=[stage]))[5:]
-
-    assert line.split() == ["lexical", "1.50", "ms", "12", "bm25"]
-
-
-def test_a_trace_shows_the_scores_of_each_hit():
-    lifts = [Lift(reason="context", value=0.125), Lift(reason="spread", value=-0.05)]
-    found = Retrieval(
-        method="hybrid",
-        lexical_rank=2,
-        lexical_score=7.5,
-        vector_rank=None,
-        vector_score=0.25,
-        fusion_score=0.5,
-        lifts=lifts,
-    )
-
-    lines = drawn(replies.response(replies.hit(retrieval=found)))
-
-    assert lines[4] == (
-        "    evidence words 2 (7.500), meaning beyond the candidates (0.250),"
-        " context +0.125, spread -0.050, in all 0.500"
-    )
-
-
-def test_a_page_of_several_queries_has_at_least_a_hit_for_each():
-    reply = replies.response(replies.hit(), queries=["a", "b", "c"])
-    paging = Paging(limit=1, repeat=repeat)
-
-    assert paging.next_page(reply, 3) == "kebab search x --page 2"
-
-
-def test_a_page_after_the_last_one_is_named():
-    lines = drawn(replies.response(query="x"), paging=Paging(page=99))
-
-    assert lines == ["no hits on page 99 for: x"]
-
-
 UNREAD = replies.coverage(unread=2798, checked=2205)
 MISSING = "2,798 of 5,003 files are not read yet"
 
@@ -327,3 +230,15 @@ def test_nothing_is_suggested_while_an_ingest_runs():
     assert drawn(reply) == [
         "no results so far for: fjord (an ingest is running: scanning folders, pid 7)"
     ]
+
+
+@pytest.mark.parametrize(
+    ("canvas", "form"), [(TERMINAL, "\x1b[2m{}\x1b[0m"), (Canvas(), "{}")], ids=["tty", "pipe"]
+)
+def test_weak_hits_behind_better_ones_are_one_line(canvas, form):
+    reply = replies.response(*hits("strong", "weak", "weak"), has_more=True, next_cursor="C")
+
+    lines = drawn(reply, canvas, Paging(repeat=repeat))
+
+    assert not any(" weak " in line for line in lines)
+    assert lines[-1] == form.format("2 weaker hits: kebab search x --all")

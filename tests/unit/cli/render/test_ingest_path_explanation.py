@@ -37,7 +37,3 @@ def test_each_rule_is_named_with_its_origin():
     assert explain(ignored) == "  rule    /n/.gitignore:3  *.pdf"
     assert explain(setting) == "  rule    ingest.exclude  *.pdf"
     assert explain(SkipRule(path="x/node_modules")) == "  rule    built in  node_modules"
-
-
-def test_several_paths_are_separated():
-    assert drawn(replies.path_explanation(), replies.path_explanation()).count("") == 1

@@ -4,9 +4,9 @@ import pytest
 
 from kebab.app.classify import build_error_reply
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.ingest import render_watch_event, render_watch_report
+from kebab.cli.render.ingest import render_watch_event
 from kebab.errors.catalog import IoError, Locked
-from kebab.wire.stream import WatchEvent, WatchReport, WatchTotals
+from kebab.wire.stream import WatchEvent
 from tests.fakes import replies
 
 
@@ -63,31 +63,3 @@ def test_the_other_events_are_a_line_each():
         "warning: no more",
         "hint: sysctl x",
     ]
-
-
-def test_a_warning_is_wrapped_between_words():
-    event = WatchEvent(kind="polling", message="too many folders for the system to watch")
-    lines = list(render_watch_event(event, Canvas(width=40)))
-
-    assert lines == ["warning: too many folders for the system", "         to watch"]
-
-
-@pytest.mark.parametrize(
-    ("interrupted", "totals", "line"),
-    [
-        (False, WatchTotals(), "ended after 1.5 s; nothing changed"),
-        (True, WatchTotals(new=2, removed=1), "interrupted after 1.5 s; 2 new, 1 removed"),
-    ],
-)
-def test_the_summary_is_one_line(interrupted, totals, line):
-    report = WatchReport(
-        folders=["/n"],
-        runs=1,
-        totals=totals,
-        failures=0,
-        polling=False,
-        interrupted=interrupted,
-        duration_ms=1_500,
-    )
-
-    assert list(render_watch_report(report, Canvas())) == [line]

@@ -87,18 +87,6 @@ def test_a_marker_stays_on_the_line_of_its_word():
     assert drawn("the words of the sentence [1]", 27) == ["the words of the", "sentence [1]"]
 
 
-def test_markup_of_rich_and_names_of_pictures_stay_text():
-    text = "[bold]a[/bold] :smile:"
-
-    assert drawn(f"{text}\n\n| {text} |\n|---|\n| {text} |") == [
-        text,
-        "",
-        text,
-        "─" * len(text),
-        text,
-    ]
-
-
 def test_no_text_is_lost_where_there_is_little_room():
     deep = "> " * 19 + "word"
     wide = "|".join("abcdefgh") + "\n" + "|".join(["-"] * 8) + "\n" + "|".join("ijklmnop")

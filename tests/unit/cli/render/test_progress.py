@@ -8,7 +8,6 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.progress import (
     ProgressBar,
     ProgressLines,
-    format_estimate,
     format_event,
 )
 from kebab.core.progress import Progress, ProgressKind
@@ -51,23 +50,6 @@ def terminal():
 )
 def test_an_event_is_one_plain_line(event, text):
     assert format_event(event) == text
-
-
-@pytest.mark.parametrize(
-    ("unit", "rate", "left", "text"),
-    [
-        ("files", None, None, ""),
-        ("files", 12.34, None, "12.3 files/s"),
-        ("chunks", 69.4, 8.2, "69 passages/s, about 8 s left"),
-        (None, 7.0, 0.1, "7.0/s, about 1 s left"),
-        ("files", 1234.5, 700, "1,234 files/s, about 12 min left"),
-        ("bytes", 2_500_000.0, 7_230, "2.5 MB/s, about 2 h 0 min left"),
-    ],
-)
-def test_an_estimate_has_the_rate_with_its_unit_and_the_time_left(unit, rate, left, text):
-    event = READING._replace(unit=unit, per_second=rate, seconds_left=left)
-
-    assert ", ".join(format_estimate(event)) == text
 
 
 def embedding(done):
@@ -142,11 +124,3 @@ def test_a_bar_appears_after_a_second_and_is_removed(terminal):
     assert "12.3 files/s, about 9 s left" in last
     assert "words only" in last
     assert last.endswith("\x1b[1A\x1b[2K")
-
-
-def test_leaving_at_once_shows_the_cursor_again(terminal):
-    near, channel = terminal
-
-    ProgressBar(channel, Canvas(width=80)).abort()
-
-    assert shown(near).startswith("\x1b[?25h")

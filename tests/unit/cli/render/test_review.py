@@ -1,17 +1,14 @@
 from pathlib import Path
 
-import click
 import pytest
 from msgspec.structs import replace
 
 from kebab.app.review_text import ItemLocator
-from kebab.cli.render.canvas import Canvas, measure_width
+from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.review import (
     ReviewTally,
     render_items,
-    render_no_page,
     render_outcome,
-    render_path,
     render_review_notes,
     render_summary,
 )
@@ -58,25 +55,6 @@ def test_a_finding_has_its_place_severity_message_and_rule(document):
     assert drawn[1:] == ["    3 │ Open the the worng door.", "      │              ^^^^^"]
 
 
-def test_a_finding_of_the_model_has_its_kind(document):
-    assert draw(page(document, words(document, "worng")))[0].endswith(" [spelling]")
-
-
-def test_long_messages_are_wrapped_below_themselves(document):
-    reason = "this is a long message about a word " * 4
-    drawn = draw(page(document, words(document, "worng", reason=reason)))
-
-    assert max(map(measure_width, drawn)) <= 80
-    assert drawn[1].startswith(" " * 20 + "about a word")
-
-
-def test_the_place_is_a_link_where_the_terminal_has_them(document):
-    canvas = Canvas(width=80, links=True, link_format="vscode")
-    (head, *_) = draw(page(document, words(document, "worng")), canvas)
-
-    assert f"vscode://file{document.file}:3:1" in head
-
-
 def test_a_fix_tells_what_it_does_and_a_citation_where_it_is(document):
     span = LineSpan(start=4, end=6)
     citation = LineCitation(path="b.md", uri="b.md#L4-L6", line=span)
@@ -88,11 +66,6 @@ def test_a_fix_tells_what_it_does_and_a_citation_where_it_is(document):
 
     assert "    fix: wrong (swaps two letters)" in drawn
     assert drawn[-1].startswith("    see: b.md")
-
-
-def test_the_path_comes_first_and_says_that_the_file_changed(document):
-    assert list(render_path(document, "same", WIDE)) == ["a.md"]
-    assert "changed" in list(render_path(document, "changed", WIDE))[1]
 
 
 def test_a_changed_file_has_findings_without_places(document, tmp_path):
@@ -116,20 +89,6 @@ def test_the_summary_counts_by_severity_and_rule(document):
 def test_the_summary_of_clean_documents_has_no_findings(document):
     assert list(render_summary(tally(page(document)), WIDE)) == ["no findings in 3 documents"]
     assert list(render_summary(tally(page(None)), WIDE)) == ["nothing to review"]
-
-
-def test_each_document_that_cannot_be_read_is_a_note_and_is_not_counted(document):
-    lost = [
-        DegradedChannel(channel="document", reason=f"cannot read {name}", hint=None)
-        for name in ("b.md", "c.md")
-    ]
-    counted = tally(page(document, degraded=lost))
-
-    assert list(render_summary(counted, Canvas())) == ["no findings in 1 document"]
-    assert list(render_review_notes(counted, Canvas())) == [
-        "note: not reviewed: cannot read b.md",
-        "note: not reviewed: cannot read c.md",
-    ]
 
 
 def test_what_was_not_available_is_a_note_with_its_hint(document):
@@ -170,25 +129,6 @@ def test_the_last_page_names_all_text_without_an_answer(document):
     assert "/notes/b.md:3-9, 11 more" in "".join(render_review_notes(found, Canvas()))
 
 
-def test_fixes_are_counted(document):
-    fixed = words(document, "worng", edit="replace", fix=Fix("wrong"))
-
-    assert tally(page(document, fixed, words(document, "door"))).fixes == 1
-
-
-def test_links_in_doubt_are_counted_over_all_pages(document):
-    found = tally(page(document, doubtful=2), page(document, doubtful=1))
-
-    assert "not shown: 3 links to missing places" in "".join(render_review_notes(found, Canvas()))
-
-
-def test_colour_changes_no_letter(document):
-    found = page(document, words(document, "worng", edit="replace", fix=Fix("wrong")))
-    painted = draw(found, Canvas(width=80, color=True))
-
-    assert [click.unstyle(line) for line in painted] == draw(found)
-
-
 def lines(translated=2, *, findings=(), target=None):
     text = TranslatedText(text="x", segments=2, translated=translated, findings=[])
     page = review_pages.page(None, translation=text)
@@ -207,14 +147,6 @@ def test_the_outcome_says_what_became_of_the_segments(fields, shown):
     assert lines(**fields) == shown
 
 
-def test_an_unfinished_translation_says_how_to_go_on():
-    page = review_pages.page(None)
-    shown = "\n".join(render_outcome(page, (), None, Canvas()))
-
-    assert "not complete" in shown
-    assert f"kebab translate --run-id {review_pages.RUN}" in shown
-
-
 def test_what_was_not_translated_is_named_with_its_cause():
     text = TranslatedText(text="x", segments=2, translated=1, findings=[])
     lost = DegradedChannel(channel="llm", reason="no answer", hint="kebab translate --run-id R")
@@ -227,7 +159,3 @@ def test_what_was_not_translated_is_named_with_its_cause():
         "hint: kebab translate --run-id R",
         "note: not translated: /notes/b.md:3-5",
     ]
-
-
-def test_a_page_is_no_text():
-    assert render_no_page(review_pages.page(None), Canvas()) == ()

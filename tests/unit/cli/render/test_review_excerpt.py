@@ -1,4 +1,3 @@
-import click
 import pytest
 
 from kebab.app.review_text import ItemLocator
@@ -42,37 +41,3 @@ def test_control_characters_do_not_reach_the_terminal(draw):
     assert "\x1b" not in "".join(
         draw("a \x1b[31m worng", "worng", fix=Fix("\x1b[2J"), edit="replace")
     )
-
-
-def test_of_several_lines_the_first_is_shown(draw):
-    assert draw("One two\nthree four.\n", "two\nthree") == [
-        "    1 │ One two",
-        "      │     ^^^…",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("fix", "edit", "shown"),
-    [
-        (Fix("wrong"), "replace", "    fix: wrong"),
-        (Fix("wrong", "swaps letters"), "replace", "    fix: wrong (swaps letters)"),
-        (Fix(""), "delete", "    fix: (delete)"),
-    ],
-)
-def test_a_fix_is_told_below(draw, fix, edit, shown):
-    assert draw("A worng door.\n", "worng", fix=fix, edit=edit)[-1] == shown
-
-
-def test_a_long_line_is_cut_around_the_words(draw):
-    line, arrows = draw("word " * 40 + "worng " + "word " * 40, "worng", Canvas(width=40))
-
-    assert measure_width(line) <= 40
-    assert "worng" in line
-    assert line.index("worng") == arrows.index("^")
-    assert line.endswith("…")
-
-
-def test_colour_changes_no_letter(draw):
-    painted = draw("A worng door.\n", "worng", Canvas(width=80, color=True), fix=Fix("x"))
-
-    assert [click.unstyle(one) for one in painted] == draw("A worng door.\n", "worng", fix=Fix("x"))
