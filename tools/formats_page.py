@@ -20,9 +20,9 @@ _CITED_BY = {
 
 _WITHIN = """## Files within files
 
-The attachments of a mail, the messages of a mailbox, the notes of an Evernote export and the files
-of a zip archive are documents of their own. `!/` stands between a file and what is within it, also
-several times:
+The files attached to a mail, a PDF or a note of Evernote, the messages of a mailbox, the notes of
+an Evernote export and the files of a zip archive are documents of their own. `!/` stands between a
+file and what is within it, also several times:
 
 | path | what it names |
 |---|---|
@@ -38,8 +38,8 @@ takes `mail.eml#attachment=plan.pdf&page=2` and
 `box.mbox#message=12&attachment=plan.pdf`. `open` opens the file that holds the document. A second
 file of one name is `plan (2).pdf`.
 
-- **Archives**: by default exports of Notion, Slack, WhatsApp, Google Takeout, Telegram, ChatGPT
-  and Claude are read, which their files tell, and archives within mails and exports. Other
+- **Archives**: by default exports of Notion, Slack, WhatsApp, Google Takeout, Telegram, ChatGPT,
+  Claude and Bear are read, which their files tell, and archives within mails and exports. Other
   archives are often code, or copies of notes. `ingest.archives` is `all` for every archive, and
   `none` for no archive.
 - **Rules**: ignore files, the size limit, secret names and the recognition of text hold for

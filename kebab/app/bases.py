@@ -44,8 +44,8 @@ from kebab.errors.catalog import (
     NotIndexed,
     StoreCorrupt,
 )
+from kebab.search.budget import drop_weak_texts, fit_budget
 from kebab.search.engine import SORTED_SHARE, decode_cursor, encode_cursor
-from kebab.search.page_texts import drop_weak_texts
 from kebab.wire.coverage import COUNTS, MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
 from kebab.wire.record import Reply
 from kebab.wire.search import (
@@ -343,8 +343,6 @@ class MergedNotes:
             hits = drop_weak_texts(hits)
         left_out = None
         if query.max_tokens is not None:
-            from kebab.search.budget import fit_budget
-
             hits, left_out = fit_budget(hits, query, lambda _: {})
         following = query.offset + len(hits)
         has_more = following < len(merged) or (

@@ -15,7 +15,7 @@ from kebab.app.coverage import (
     suggests_ingest,
 )
 from kebab.app.library import list_lost_sources
-from kebab.app.model_adapters import check_server, resolve_endpoint
+from kebab.app.model_adapters import SERVERS, check_server, resolve_endpoint
 from kebab.app.model_choice import describe_better_model
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
 from kebab.app.plugins import list_formats
@@ -298,7 +298,8 @@ def _has_model(context: AppContext) -> bool:
     version, embedders = find_version(context), context.embedders
     if embedders.server is not None:
         return describe_fault(embedders.server) is None
-    return version is not None and bool(embedders.find_weights(embedders.find_model(version)))
+    model = embedders.find_version(version) if version else None
+    return model is not None and bool(embedders.find_weights(model))
 
 
 def _check_weights(context: AppContext) -> checks.Weights | None:
@@ -309,9 +310,9 @@ def _check_weights(context: AppContext) -> checks.Weights | None:
     if server is not None:
         fault = describe_fault(server)
         return checks.Weights(server.name, None, (fault,) if fault else (), server.url)
-    if version is None:
+    model = context.embedders.find_version(version) if version else None
+    if model is None:
         return None
-    model = context.embedders.find_model(version)
     folder = context.embedders.find_weights(model)
     faults = tuple(verify_files(folder)) if folder else ()
     manifest = context.embedders.read_manifest(model)
@@ -339,6 +340,8 @@ def _find_configured_version(context: AppContext, stored: str | None) -> str | N
     if server is not None and stored is not None:
         model = server.find_version(stored)
         return model.version if model else f"{configured} of {server.url}"
+    if stored is not None and stored.startswith(SERVERS):
+        return configured
     return None if configured == AUTO else context.embedders.find_model(configured).version
 
 

@@ -148,6 +148,8 @@ def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
 
 def list_linked_pairs(catalogue: "Catalogue", doc_ids: Collection[DocId]) -> list[tuple[str, str]]:
     """Return the pairs of these documents of which the first links to the second."""
+    from kebab.text.links import LinkResolver
+
     resolver = LinkResolver(catalogue.list_link_targets())
     pairs = {(link.doc_id, resolver.resolve(link)) for link in catalogue.list_document_links()}
     return sorted((a, b) for a, b in pairs if b and a != b and a in doc_ids and b in doc_ids)
@@ -292,9 +294,10 @@ def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str
     """Return the existing values that are most like a value; media types by their short names."""
     from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
 
+    existing, near = list[str](), list[str]()
     match FILTERS[name].nearest:
         case None:
-            return []
+            pass
         case "globs":
             return find_nearest_globs(value, values.list_values("path_glob"))
         case "days":
@@ -307,7 +310,7 @@ def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str
             above = [one for one in existing if path.startswith(f"{one.rstrip('/')}/")]
             ends = {Path(one).name: one for one in existing}
             near = [*above, *(ends[one] for one in find_nearest(Path(value).name, ends))]
-        case "values":
+        case _:
             existing = values.list_values(name)
             words = list_type_names(existing) if name == "media" else {one: one for one in existing}
             near = [words[word] for word in find_nearest(value, words)]

@@ -81,7 +81,7 @@ class Methods:
             page: The number of the page, from 1, instead of `cursor`. It counts pages of `limit` hits, at least one for each query, over the current index, so after a change a hit may appear on two pages or on none.
             per_doc: The maximum number of hits from one document.
             min_confidence: The least confidence of a hit.
-            detail: The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole passage (`passages`), or the whole passage of the hits that may answer (`best`): those above `weak`, the first of each query, what continues them, and where few are above `weak` the first weak ones.
+            detail: The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole passage (`passages`), or the whole passage of the hits that may answer (`best`): those above `weak`, the first of each query, what continues them, and where few are above `weak` the first weak ones. With `best`, hits above `weak` reach further in their section, up to 700 tokens, while the page has room: `max_tokens`, or 1,200 tokens.
             snippet_chars: The maximum length of a snippet in code points.
             max_tokens: The limit of the estimated tokens of the page: the references, headings and texts of its hits, and the query. The first hit of every query is always sent, shortened if need be.
             rerank: Whether to compare the first passages with the query token by token, which takes longer; null means up to four passages that are close to the first, and only for questions and where query and passages are in different languages.
@@ -737,7 +737,7 @@ class Methods:
         self,
         since: _Text | None = ...,
         *,
-        by: Literal['code', 'kind', 'retry', 'severity', 'provider', 'model'] | None = ...,
+        by: Literal['code', 'kind', 'retry', 'severity', 'operation', 'provider', 'model'] | None = ...,
         limit: int = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
@@ -772,10 +772,10 @@ class Methods:
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> ErrorCatalog | NotFound:
-        """The error code to explain.
+        """The errors to explain.
 
         Args:
-            code: The code; null means every code.
+            code: The code, the domain code or the canonical code; null means every error.
         """
         ...
 

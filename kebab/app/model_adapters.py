@@ -112,9 +112,9 @@ class Embedders:
         """Return the embedder of a version when this machine or the server has it."""
         if self.server is not None and self.server.use_version(version):
             return self.server
-        model = self.find_model(version)
-        folder = self.find_weights(model)
-        return self._load(model, folder) if folder else None
+        model = self.find_version(version)
+        folder = self.find_weights(model) if model else None
+        return self._load(model, folder) if model and folder else None
 
     def load_stored(self, version: str | None) -> "Embedder":
         """Return the embedder of the stored vectors.

@@ -12,7 +12,7 @@ from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
 from kebab.core.durable import delete_path
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind
-from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
+from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import ProgressReporter
 from kebab.wire.library import SourceRemoved, SourceSummary
@@ -81,7 +81,8 @@ def add_source(
     context.bases.change(add)
     opened = context.bases.open(base)
     if version := opened.get_stored_version():
-        with suppress(EmbeddingUnavailable):  # words are searched, and every reply says so
+        # Words are searched, and every reply says so.
+        with suppress(EmbeddingMismatch, EmbeddingUnavailable):
             opened.embedders.obtain(version, report, Cancel())
     return SourceAdded(
         base=describe_base(context, base),

@@ -13,6 +13,7 @@ from kebab.app.filters import (
 )
 from kebab.app.library import to_doc_summary
 from kebab.app.references import ReferenceFinder
+from kebab.core.chunks import CosineScale
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback
@@ -62,12 +63,12 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
         if document.chunks:
             space: VectorSpace | None = None
             version = reader.get_value(EMBEDDING_VERSION)
+            model = context.embedders.find_version(version) if version else None
             if version is not None:
-                model = context.embedders.find_model(version)
                 space = VectorSpace(
                     vectors=context.open_vector_index(version).load_index,
-                    scale=model.cosine_scale,
-                    load_axes=model.load_language_axes,
+                    scale=model.cosine_scale if model else CosineScale(0.0, 1.0),
+                    load_axes=model.load_language_axes if model else lambda: None,
                 )
             finder = RelatedFinder(reader, document.chunks, space)
             nearest, degraded = finder.find(request.limit, filters), finder.degraded

@@ -128,7 +128,7 @@ def add_refresh_to_page(
         return reply
     from msgspec.structs import replace
 
-    from kebab.app.indexing import suggests_ingest
+    from kebab.app.coverage import suggests_ingest
 
     hint = context.repeat_command("--wait", str(_LONG_WAIT_S), without=("--wait",))
     degraded = [

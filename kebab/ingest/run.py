@@ -239,7 +239,7 @@ class _Run:
                 raise committer.errors[0]
         if is_single_file(self._job, summary.scopes) and committer.pictures:
             path, failure = committer.pictures[0]
-            if not any(one.chunk_count for one in committer.items if one.doc_path == path):
+            if any(one.no_passages for one in committer.items if one.doc_path == path):
                 raise failure
         return report
 

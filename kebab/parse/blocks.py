@@ -19,10 +19,8 @@ from typing import NamedTuple, TypeAlias
 from kebab.core.chunks import Place
 from kebab.core.documents import Block, BlockKind, Edit, Metadata, Omission, ParsedDocument
 from kebab.parse.encoding import Decoded, normalize_text
-from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
-from kebab.text.dates import find_date
+from kebab.parse.metadata import choose_title
 from kebab.text.language import detect_document_language
-from kebab.text.names import read_file_name
 
 Range: TypeAlias = tuple[int, int]
 """The lines [first, last), 0-based."""
@@ -245,34 +243,6 @@ def format_file_name(path: str, vague_stems: Container[str]) -> str:
     return f"{folder}/{file.name}" if folder and file.stem.lower() in vague_stems else file.name
 
 
-MAX_TITLE_CHARS = 160
-"""The longest title; it is embedded with every chunk of its document."""
-
-
-def choose_title(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
-    """Return the title that the document declares, else its first heading, else its file name.
-
-    A first heading below the top level is the title of a section.
-    """
-    headings = (block for block in blocks if block.kind is BlockKind.HEADING and block.label)
-    first = next(headings, None)
-    heading = first.label if first is not None and first.level == 1 else ""
-    candidates = (metadata.title or "", heading, read_file_name(path), path)
-    return next(filter(None, map(_to_one_line, candidates)), "untitled")
-
-
-def _to_one_line(text: str) -> str:
-    """Return printable text on one line, cut at the longest title."""
-    visible = "".join(max(char, " ") for char in normalize_text(text))
-    line = " ".join(visible.split())
-    return shorten_line(line, MAX_TITLE_CHARS)
-
-
-def shorten_line(line: str, most: int) -> str:
-    """Return a line of at most so many characters, with a mark where its end is cut off."""
-    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
-
-
 MAX_HEADING_LEVEL = 6
 _first_builder: ContextVar["TextBuilder | None"] = ContextVar("first_builder", default=None)
 
@@ -430,9 +400,7 @@ class TextBuilder:
             warnings=(*warnings, *noise * bool(self._data_chars)),
             places=tuple(self._places),
             links=tuple(dict.fromkeys(links)),
-            omissions=tuple(
-                Omission(reason, " ".join(texts)) for reason, texts in self._left_out.items()
-            ),
+            omissions=tuple(Omission(one, " ".join(it)) for one, it in self._left_out.items()),
         )
 
     def build_part(self, path: str, cause: str) -> ParsedDocument | None:
@@ -623,20 +591,6 @@ class Lines:
         """Return the first line with text from `first` on."""
         found = (number for number in range(first, last) if self.text[number])
         return next(found, max(first, last))
-
-
-def read_metadata(fields: Mapping[str, str]) -> Metadata:
-    """Return the metadata that fields declare; their names are in lower case."""
-    tags = fields.get("tags") or fields.get("keywords") or fields.get("filetags") or ""
-    return Metadata(
-        title=fields.get("title") or None,
-        # Org writes `:work:home:`.
-        tags=list_unique(split_keywords(tags.replace("#", "").replace(":", ","))),
-        lang=read_language(fields.get("lang") or fields.get("language")),
-        authors=list_unique(split_authors(fields.get("authors") or fields.get("author") or "")),
-        date=find_date(fields.get("date", "")),
-        properties=tuple(fields.items()),
-    )
 
 
 def label_note(text: str, author: str | None = "", kind: str = "comment") -> str:

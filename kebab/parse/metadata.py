@@ -1,4 +1,4 @@
-"""Reads the metadata that documents declare: front matter, properties, names, keywords, languages.
+"""Reads the metadata that documents declare: front matter, properties, names, titles, languages.
 
 All values are read as strings: no tag is run, no alias is followed, and only a few levels of lists
 and mappings are built, so the time for hostile blocks is linear. Text that is no
@@ -11,8 +11,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from kebab.core.documents import Metadata
-from kebab.text.dates import parse_date
+from kebab.core.documents import Block, BlockKind, Metadata
+from kebab.parse.encoding import normalize_text
+from kebab.text.dates import find_date, parse_date
+from kebab.text.names import read_file_name
 
 _MAX_VALUES = 256
 _AUTHOR_ENDS = re.compile(r"[;\n]|,?(?<!\s)\s++(?:and|und)\s+|\s&\s")
@@ -285,3 +287,45 @@ def read_properties(body: str) -> dict[str, str]:
             break
         fields.setdefault(match["key"].strip().lower(), (match["value"] or "").strip())
     return fields
+
+
+MAX_TITLE_CHARS = 160
+"""The longest title; it is embedded with every chunk of its document."""
+
+
+def choose_title(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
+    """Return the title that the document declares, else its first heading, else its file name.
+
+    A first heading below the top level is the title of a section.
+    """
+    headings = (block for block in blocks if block.kind is BlockKind.HEADING and block.label)
+    first = next(headings, None)
+    heading = first.label if first is not None and first.level == 1 else ""
+    candidates = (metadata.title or "", heading, read_file_name(path), path)
+    return next(filter(None, map(_to_one_line, candidates)), "untitled")
+
+
+def _to_one_line(text: str) -> str:
+    """Return printable text on one line, cut at the longest title."""
+    visible = "".join(max(char, " ") for char in normalize_text(text))
+    line = " ".join(visible.split())
+    return shorten_line(line, MAX_TITLE_CHARS)
+
+
+def shorten_line(line: str, most: int) -> str:
+    """Return a line of at most so many characters, with a mark where its end is cut off."""
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def read_metadata(fields: Mapping[str, str]) -> Metadata:
+    """Return the metadata that fields declare; their names are in lower case."""
+    tags = fields.get("tags") or fields.get("keywords") or fields.get("filetags") or ""
+    return Metadata(
+        title=fields.get("title") or None,
+        # Org writes `:work:home:`.
+        tags=list_unique(split_keywords(tags.replace("#", "").replace(":", ","))),
+        lang=read_language(fields.get("lang") or fields.get("language")),
+        authors=list_unique(split_authors(fields.get("authors") or fields.get("author") or "")),
+        date=find_date(fields.get("date", "")),
+        properties=tuple(fields.items()),
+    )

@@ -40,7 +40,7 @@ from kebab.search.answerability import (
     should_rerank,
 )
 from kebab.search.bare_passages import order_bare
-from kebab.search.page_texts import drop_weak_texts, grow_texts
+from kebab.search.budget import drop_weak_texts, fit_budget, grow_texts
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
@@ -372,11 +372,9 @@ def select_hits(
     ]
     if query.detail is Detail.BEST:
         hits = drop_weak_texts(hits)
-        hits = grow_texts(hits, query, library, read, ranking.weigh_highlights)
+        hits = grow_texts(hits, query, library.list_extents, read, ranking.weigh_highlights)
     if query.max_tokens is None:
         return tuple(hits), more, None
-    from kebab.search.budget import fit_budget
-
     first_keys = {result.first for result in ranking.results}
     firsts = [place for place, hit in enumerate(hits) if hit.chunk.key in first_keys]
     required = max(firsts, default=0) + 1

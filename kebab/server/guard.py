@@ -99,8 +99,6 @@ _FORBIDDEN, _TIMEOUT = 403, 408
 _CLOSE = {"Connection": "close"}
 _OWN_SITE = "same-origin"
 """What browsers say in `Sec-Fetch-Site` of a request that a page of this server began."""
-_MOST_SHOWN = 255
-"""How many characters of a refused name are repeated; no host has a longer one."""
 
 
 class Refusal(Exception):  # noqa: N818 - it carries a signal
@@ -193,14 +191,14 @@ class Guard:
         """Raise a `Refusal` for a request that is not let in."""
         host = _get_header(scope, "host")
         if not self._is_known(host):
-            cause = f"the host is not this server: {_shorten(host or 'none')}"
+            cause = f"the host is not this server: {(host or 'none')[:255]}"
             raise Refusal(UsageInvalid(option="Host", cause=cause), _FORBIDDEN)
         origin, site = _get_header(scope, "origin"), _get_header(scope, "sec-fetch-site")
         is_own = origin is not None and origin.lower() == f"{scope['scheme']}://{host}".lower()
         # A form of a page without a referrer has no origin, and no page can set `site`.
         is_own = is_own or (origin in {None, "null"} and site == _OWN_SITE)
         if origin is not None and not is_own:
-            cause = f"requests of other web pages are refused: {_shorten(origin)}"
+            cause = f"requests of other web pages are refused: {origin[:255]}"
             raise Refusal(UsageInvalid(option="Origin", cause=cause), _FORBIDDEN)
         if (
             scope["path"] not in self._admission.open_paths
@@ -270,10 +268,6 @@ def _get_header(scope: Scope, name: str) -> str | None:
     if len(found) > 1:
         raise Refusal(UsageInvalid(option=name.title(), cause="the header is repeated"))
     return found[0].decode("latin-1") if found else None
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= _MOST_SHOWN else name[:_MOST_SHOWN] + "…"
 
 
 def _read_host_name(host: str) -> str:

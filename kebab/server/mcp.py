@@ -39,7 +39,6 @@ from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import DocSummary, FetchResult, ListRequest, SourceListRequest
 from kebab.wire.record import MASKED, Reply, encode_json
-from kebab.wire.search import SearchRequest
 
 with translate_import_errors("the MCP server", "mcp", extra="mcp"):
     import anyio
@@ -166,7 +165,6 @@ class McpServer:
 
             async with receiver, anyio.create_task_group() as tasks:
                 tasks.start_soon(relay)
-                tasks.start_soon(anyio.to_thread.run_sync, self._preload)
                 await self.server.run(receiver, target, self.server.create_initialization_options())
                 tasks.cancel_scope.cancel()
 
@@ -178,15 +176,6 @@ class McpServer:
             return await call_next(ctx)
         finally:
             self._done += is_request
-
-    def _preload(self) -> None:
-        """Open what a search needs; a knowledge base that cannot be searched is left alone."""
-        with suppress(Exception):
-            settings = self._operations.options.load_settings()
-            request = SearchRequest(query="kebab", mode=settings.search.mode, limit=1)
-            # Read-only, because a search that nobody asked for must leave nothing behind.
-            with self._operations.open("search", settings) as kebab:
-                kebab.run(request)
 
     def _use(self, use: Use) -> Any:
         """Return what a function makes of the knowledge base; signals pass through."""

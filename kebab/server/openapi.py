@@ -19,11 +19,6 @@ _DESCRIPTION = (
     " defaults, and answers with the object that `--json` prints. An honest negative result has the"
     " status 200 as well; `exit_code` tells it apart. Errors are `error.v1`."
 )
-_EFFECTS = {
-    "reads": "",
-    "writes": " It writes, so the server needs `--allow-write`.",
-    "deletes": " It deletes, so the server needs `--allow-write`.",
-}
 
 
 def build_path(operation: str) -> str:
@@ -83,6 +78,8 @@ def _describe(name: str, operation: Operation) -> Schema:
     replies = [require_envelope(reply) for reply in operation.replies]
     explained = inspect.cleandoc(operation.replies[0].__doc__ or "")
     summary = explained.partition("\n\n")[0].replace("\n", " ")
+    if operation.effect != "reads":
+        summary += " It writes or deletes, so the server needs `--allow-write`."
     schema = {"$ref": f"#/components/schemas/{request.__name__}"}
     content = {
         "application/json": {"schema": replies[0] if len(replies) == 1 else {"anyOf": replies}}
@@ -95,7 +92,7 @@ def _describe(name: str, operation: Operation) -> Schema:
     return {
         "post": {
             "operationId": name,
-            "summary": summary + _EFFECTS[operation.effect],
+            "summary": summary,
             "requestBody": {
                 "required": needed,
                 "content": {"application/json": {"schema": schema}},

@@ -21,8 +21,7 @@ from kebab.core.media import MEDIA_TYPES
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.system import translate_import_errors
 from kebab.server.guard import read_address
-from kebab.server.markup import build_tag, escape, join
-from kebab.server.pictures import PICTURE_TYPES
+from kebab.server.markup import build_tag, escape
 from kebab.server.reader import (
     ReadRequest,
     build_article,
@@ -54,10 +53,11 @@ with translate_import_errors("the web page", "starlette", extra="serve"):
 R = TypeVar("R", bound=Reply)
 
 STATIC = Path(__file__).with_name("static")
-_PAGE, _MESSAGE = (
+_PAGE, _ENTRANCE = (
     Template((STATIC / name).read_text(encoding="utf-8")) for name in ("index.html", "message.html")
 )
 mimetypes.add_type("text/javascript", ".js")  # a system may have another type for it
+mimetypes.add_type("image/webp", ".webp")
 _UNAUTHORIZED = 401
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self';"
@@ -131,19 +131,11 @@ class WebPage:
         return self._sessions.admits(cookies, scope["server"][1])
 
     def show_error(self, scope: Mapping[str, Any], outcome: Outcome) -> Response | None:
-        """Return the page of an error, None for requests that want JSON or belong to others."""
+        """Return the page for a browser that is not let in, None for any other error."""
         accepts = dict(scope["headers"]).get(b"accept", b"").decode("latin-1").lower()
-        wants_page = "text/html" in accepts and "application/json" not in accepts
-        if scope["path"].startswith(("/v1/", "/mcp")) or not wants_page:
-            return None
-        reply: Any = outcome.reply
-        error = reply.error if isinstance(reply, NotFound) else reply
-        if outcome.status == _UNAUTHORIZED:
-            return send_entrance("", outcome.status)
-        hint = getattr(error, "hint", None)
-        advice = build_tag("p", "hint: ", build_tag("code", hint)) if hint else ""
-        title, text = build_tag("h1", "Error"), build_tag("p", error.message)
-        return send_message(outcome.status, title, text, advice)
+        wants_page = "text/html" in accepts and not scope["path"].startswith(("/v1/", "/mcp"))
+        is_refused = outcome.status == _UNAUTHORIZED and wants_page
+        return send_entrance("", outcome.status) if is_refused else None
 
     async def _ask(self, request: Request[R | NotFound]) -> R:
         """Return the reply to a request.
@@ -191,7 +183,7 @@ class WebPage:
         source = request.query_params.get("src", "")
         place = await find_picture(self._ask, request.path_params["doc"], source)
         headers = {**HEADERS, "Content-Security-Policy": _PICTURE_POLICY}
-        return FileResponse(place, 200, headers, PICTURE_TYPES[place.suffix.lower()])
+        return FileResponse(place, 200, headers)
 
     async def _open_file(self, request: HttpRequest) -> Response:
         """Open a document in the editor of the user, who sits at the machine of the server."""
@@ -245,21 +237,10 @@ def send_html(html: str, status: int = 200) -> Response:
     return Response(html, status, HEADERS, "text/html; charset=utf-8")
 
 
-def send_message(status: int, *lines: str) -> Response:
-    """Return a page with a message."""
-    return send_html(_MESSAGE.substitute(message=join(lines)), status)
-
-
 def send_entrance(cause: str, status: int) -> Response:
     """Return the page for a browser that is not let in."""
-    return send_message(
-        status,
-        build_tag("h1", "kebab"),
-        build_tag("p", cause) if cause else "",
-        build_tag("p", "This browser is not signed in. Run this on the machine of the server:"),
-        build_tag("pre", build_tag("code", "kebab open --web")),
-        build_tag("p", "It opens this page with a link that counts once, for two minutes."),
-    )
+    message = build_tag("p", cause) if cause else ""
+    return send_html(_ENTRANCE.substitute(message=message), status)
 
 
 def _is_loopback(request: HttpRequest) -> bool:

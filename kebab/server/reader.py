@@ -14,8 +14,7 @@ from msgspec import UNSET, Struct, field
 from kebab.core.files import find_container
 from kebab.core.media import PDF, CitationKind, get_media_type
 from kebab.server.markup import Html, build_tag, clean_line, join
-from kebab.server.pictures import locate_picture
-from kebab.server.rendering import Passage, RenderTask
+from kebab.server.rendering import Passage, RenderTask, locate_picture
 from kebab.server.requests import Failed, Outcome
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
@@ -230,20 +229,15 @@ def _find_direction(part: Part) -> str:
 
 
 _TAG = re.compile("<[^<>]*>")
-
-
-def _find_first_title(content: Html) -> str | None:
-    """Return the text of the first title of a rendered document."""
-    _, _, rest = content.partition("<h1")
-    inner, is_closed, _ = rest.partition("</h1>")
-    return clean_line(unescape(_TAG.sub("", inner.partition(">")[2]))) if is_closed else None
+_FIRST_TITLE = re.compile("<h1[^<>]*>(.*?)</h1>", re.DOTALL)
 
 
 def _build_head(part: Part, content: Html) -> Html:
     """Return the path and the properties of a document, and the title if its text has another."""
     document = part.detail.document
     title = clean_line(document.title)
-    is_told = _find_first_title(content) == title
+    first = _FIRST_TITLE.search(content)
+    is_told = first is not None and clean_line(unescape(_TAG.sub("", first[1]))) == title
     state = {"changed": "changed since", "gone": "file is gone"}.get(document.freshness, "")
     facts = [
         get_media_type(document.media).label,

@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from urllib.parse import quote, unquote
 
 import nh3
@@ -29,7 +30,6 @@ from kebab.server.markup import (
     replace_controls,
     show_directions,
 )
-from kebab.server.pictures import is_picture, locate_picture
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -97,8 +97,17 @@ class RenderTask(NamedTuple):
 
 
 def render(task: RenderTask) -> Html:
-    """Return the HTML of a part of a document, with its passage marked."""
-    return clean_html(_mark_passage(render_blocks(task), task.passage))
+    """Return the HTML of a part of a document.
+
+    The blocks of its passage have the class `passage`, and the quotation is marked from there on.
+    """
+    html = render_blocks(task)
+    block = _PASSAGE.search(html)
+    start = block.start() if block else 0
+    return clean_html(mark_text(html, task.passage.quote, "quote", start=start) or html)
+
+
+_PASSAGE = re.compile(r'<\w+ class="(?:\w+ )?passage"')
 
 
 def render_blocks(task: RenderTask) -> Html:
@@ -127,15 +136,6 @@ def clean_html(html: str) -> Html:
     return Html(
         nh3.clean(html, tags=tags, attributes=_ELEMENTS, link_rel=None, url_schemes=schemes)
     )
-
-
-_PASSAGE = re.compile(r'<\w+ class="(?:\w+ )?passage"')
-
-
-def _mark_passage(html: Html, passage: Passage) -> Html:
-    """Return HTML with the quotation marked, at or after the first block of class `passage`."""
-    block = _PASSAGE.search(html)
-    return mark_text(html, passage.quote, "quote", start=block.start() if block else 0) or html
 
 
 def _describe_lines(task: RenderTask, first: int, last: int, class_: str = "") -> dict[str, str]:
@@ -205,7 +205,7 @@ def _render_delimited(task: RenderTask) -> Html:
     try:
         header = next(csv.reader([head], delimiter=delimiter), [])
         for cells in reader:
-            rows.append(_Row(task.first + done, task.first + reader.line_num - 1, cells))
+            rows.append((task.first + done, task.first + reader.line_num - 1, cells))
             done = reader.line_num
     except csv.Error:  # a cell is too long, or there is a carriage return
         return _render_lines(task, lines)
@@ -218,7 +218,7 @@ def _render_rows(task: RenderTask) -> Html:
     found = []
     for begin, end in group_lines(index for index, line in enumerate(lines) if line.strip()):
         rows = [
-            _Row(task.first + index, task.first + index, _CELL_BORDER.split(lines[index]))
+            (task.first + index, task.first + index, _CELL_BORDER.split(lines[index]))
             for index in range(begin, end)
         ]
         found.append(_build_table(task, rows))
@@ -228,12 +228,8 @@ def _render_rows(task: RenderTask) -> Html:
 _CELL_BORDER = re.compile(r"(?<!\\) \| ")
 
 
-class _Row(NamedTuple):
-    """The cells of a row and its lines."""
-
-    first: int
-    last: int
-    cells: Sequence[str]
+_Row: TypeAlias = tuple[int, int, Sequence[str]]
+"""The first line of a row, its last line, and its cells."""
 
 
 def _build_table(task: RenderTask, rows: Sequence[_Row], header: Sequence[str] = ()) -> Html:
@@ -241,10 +237,10 @@ def _build_table(task: RenderTask, rows: Sequence[_Row], header: Sequence[str] =
     body = [
         build_tag(
             "tr",
-            *(build_tag("td", cell.replace("\\|", "|"), dir="auto") for cell in row.cells),
-            **_describe_lines(task, row.first, row.last),
+            *(build_tag("td", cell.replace("\\|", "|"), dir="auto") for cell in cells),
+            **_describe_lines(task, first, last),
         )
-        for row in rows
+        for first, last, cells in rows
     ]
     names = (build_tag("th", cell, dir="auto", scope="col") for cell in header)
     head = build_tag("thead", build_tag("tr", *names)) if header else Html()
@@ -393,6 +389,27 @@ def _resolve_image(task: RenderTask, address: str) -> str | None:
     if not locate_picture(*task.folder, path):
         return None
     return f"/read/{quote(task.doc_id)}/image?src={quote(path)}"
+
+
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp"}
+"""What is shown as a picture; SVG is not, because it may hold scripts."""
+
+
+def is_picture(name: str) -> bool:
+    """Return whether the name of a file is that of a picture."""
+    return PurePosixPath(name).suffix.lower() in _SUFFIXES
+
+
+def locate_picture(file: str, root: str, source: str) -> Path | None:
+    """Return the file of a picture that a document names, None unless it lies in the folder."""
+    if not is_picture(source) or "\0" in source or PurePosixPath(source).is_absolute():
+        return None
+    try:
+        place = Path(file).parent.joinpath(source).resolve(strict=True)
+        inside = place.is_relative_to(Path(root).resolve(strict=True)) and place.is_file()
+    except (OSError, ValueError, RuntimeError):
+        return None
+    return place if inside and is_picture(place.name) else None
 
 
 def _render_image(_: object, tokens: Sequence["Token"], index: int, *__: object) -> str:

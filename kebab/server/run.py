@@ -33,10 +33,8 @@ with translate_import_errors("the server", "uvicorn", extra="serve"):
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 7717
 
 _BACKLOG = 512
-_GRACE_S = 5.0
+_GRACE_S = 8
 """How long running requests may take after the signal to end."""
-_CANCEL_S = 3.0
-"""How long they may take after that, when they were told to stop."""
 _MOST_CONNECTIONS = 256
 _MOST_HEAD_BYTES = 16_384
 _KEEP_ALIVE_S = 10
@@ -111,7 +109,8 @@ def run_server(
         config = build_config(site)
         with on_start(started):
             if options.workers > 1:
-                return _run_workers(config, listener)
+                Multiprocess(config, sockets=[listener]).run()
+                return Exit.DONE
             server = Server(config)
             server.run(sockets=[listener])
             return Exit.INTERRUPTED if server.interrupted else Exit.DONE
@@ -134,7 +133,7 @@ def build_config(site: Site) -> uvicorn.Config:
         limit_concurrency=_MOST_CONNECTIONS,
         h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
         timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=round(_GRACE_S + _CANCEL_S),
+        timeout_graceful_shutdown=_GRACE_S,
     )
 
 
@@ -178,10 +177,3 @@ class Server(uvicorn.Server):
         self.interrupted = self.interrupted or sig == signal.SIGINT
         self.force_exit = self.should_exit
         self.should_exit = True
-
-
-def _run_workers(config: uvicorn.Config, listener: socket.socket) -> Exit:
-    """Serve with the processes of uvicorn."""
-    supervisor = Multiprocess(config, sockets=[listener])
-    supervisor.run()
-    return Exit.DONE

@@ -44,7 +44,9 @@ def render_text(wanted: TextToRender) -> Html:
     """
     text, shown = _insert_marks(wanted.text[:_MOST_TEXT].translate(_SIGNS), wanted.marks)
     if wanted.headings:
-        text = _mend_cuts("\n".join(_drop_headings(text.split("\n"), {*wanted.headings})))
+        text = "\n".join(_drop_headings(text.split("\n"), {*wanted.headings}))
+        # Links that the snippet cut lose their brackets.
+        text = _CUT_START.sub(r"\2", _CUT_END.sub(r"\1", text))
     html: str = render_blocks(RenderTask("", "", wanted.media, text))
     html = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}p>", html)
     return clean_html(_replace_signs(html, wanted, shown))
@@ -80,11 +82,6 @@ def _build_head(row: str, after: str) -> Iterator[str]:
         yield "|" + "  |" * columns
         if not _DELIMITER.fullmatch(row):
             yield "|" + "---|" * columns
-
-
-def _mend_cuts(text: str) -> str:
-    """Return a text whose first and last link lose their brackets where the snippet cut them."""
-    return _CUT_START.sub(r"\2", _CUT_END.sub(r"\1", text))
 
 
 def _insert_marks(text: str, marks: Sequence[tuple[int, int]]) -> tuple[str, list[int]]:

@@ -33,9 +33,8 @@ _TICK_S = 2.0
 _SCAN_INTERVAL_S = 3600.0
 """The time between two scans of everything while the system reports changes."""
 
-_SHORTEST_POLL_S = 5.0
-_POLL_SHARE = 50
-"""While the system reports no changes: the time between two scans, in durations of a scan."""
+_POLL_INTERVAL_S = 15.0
+"""The time between two scans while it reports none."""
 
 _REST_SHARE = 4
 _LONGEST_REST_S = 10.0
@@ -88,7 +87,6 @@ class Watcher:
         self._retry_s = 0.0
         self._last_error: str | None = None
         self._last_scan = self._started = ports.clock.monotonic()
-        self._scan_s = 0.0
         self._looked = self._started
         self._faulty: set[tuple[str, str]] = set()
         self._interrupted = False
@@ -146,14 +144,9 @@ class Watcher:
             self._looked = self._now
             if self._ports.folders.has_moved():
                 self._open_folders()
-        if self._now - self._last_scan >= self._scan_interval:
+        interval = _POLL_INTERVAL_S if self._is_polling else _SCAN_INTERVAL_S
+        if self._now - self._last_scan >= interval:
             self._pending.everything = True
-
-    @property
-    def _scan_interval(self) -> float:
-        if not self._is_polling:
-            return _SCAN_INTERVAL_S
-        return max(_SHORTEST_POLL_S, _POLL_SHARE * self._scan_s)
 
     def _index(
         self, ingest: Callable[[IngestRequest], IngestReport], *, first: bool = False
@@ -182,12 +175,11 @@ class Watcher:
                 self._last_error = about
                 self._ports.emit(WatchEvent(kind="waiting" if is_locked else "failed", error=error))
             return False
-        took = self._now - began
         self._retry_s, self._last_error = 0.0, None
         rest = _REST_SHARE * (self._ports.measure_work() - worked)
         self._pending.due = self._now + (0.0 if first else min(rest, _LONGEST_REST_S))
         if taken.everything:
-            self._last_scan, self._scan_s = began, took
+            self._last_scan = began
         self._interrupted = report.cancelled
         self._count(report, everything=taken.everything, always=first)
         return True

@@ -43,7 +43,7 @@ class CommandUsage(Struct, frozen=True, kw_only=True):
     """One command on one line."""
 
     usage: str
-    """The words and flags after `kebab`; each one in `[ ]` can be left out, `…` can be repeated."""
+    """The words and flags after `kebab`; flags and words in `[ ]` may be left out, `…` repeats."""
     summary: str
     """The purpose in one sentence."""
 

@@ -99,15 +99,6 @@ def test_without_the_folders_of_the_system_nothing_works_and_that_is_said(breaka
     assert error["details"]["install"] == "pip install platformdirs"
 
 
-def test_what_is_there_and_broken_is_to_be_installed_anew(indexed):
-    path = indexed.folder / "site" / "onnxruntime.py"
-    path.write_text("raise ImportError('libgomp.so.1: cannot open shared object file')")
-
-    error = indexed.fails("dependency_missing", "search", "cat", "--mode", "vector")
-
-    assert error["hint"] == "pip install --force-reinstall onnxruntime"
-
-
 @pytest.mark.parametrize("library", ["click", "msgspec"])
 def test_what_every_command_needs_is_named_without_it(breakable, library):
     error = break_imports(breakable, library).fails("dependency_missing", "list")

@@ -26,18 +26,6 @@ def golden(library):
     return path
 
 
-def get_figure(report, mode, metric):
-    (found,) = [one for one in report["modes"] if one["mode"] == mode]
-    return next(one["value"] for one in found["figures"] if one["metric"] == metric)
-
-
-def test_questions_of_the_notes_are_found_in_them(library, golden):
-    report = library.json("eval", golden, "--mode", "lexical")
-
-    assert report["golden"]["missing"] == []
-    assert get_figure(report, "lexical", "hit@10") == 1
-
-
 def test_an_evaluation_leaves_the_knowledge_base_as_it_was(library, golden):
     before = {path: path.read_bytes() for path in library.data.rglob("*.sqlite")}
 

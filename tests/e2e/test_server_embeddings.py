@@ -31,8 +31,8 @@ def test_notes_are_found_by_the_vectors_of_a_server_and_by_words_without_it(
     assert gone["hits"][0]["retrieval"]["vector_rank"] is None
     (note,) = gone["degraded"]
     assert (note["channel"], server.url in note["reason"]) == ("vector", True)
-    demanded = library("search", "restore", "--mode", "vector", "--json", status=2)
+    demanded = library("search", "a lost key", "--mode", "vector", "--json", status=2)
     assert demanded.error["code"] == "embedding_unavailable"
     library.environment["KEBAB_MODELS_EMBEDDING_MODEL"] = "bge-m3"
-    other = library("search", "restore", "--mode", "vector", "--json", status=2)
+    other = library("search", "a lost key", "--mode", "vector", "--json", status=2)
     assert other.error["code"] == "embedding_mismatch"

@@ -204,18 +204,6 @@ def test_new_folders_moves_removals_and_ignore_files_are_followed(watched):
     assert watched.stop(signal.SIGTERM)[0] == 0
 
 
-def test_a_folder_that_is_removed_and_comes_back_is_followed(watched, tmp_path):
-    watched.write("a.md", "# A\n")
-    watched.start(str(watched.notes))
-    watched.notes.rename(tmp_path / "away")
-    watched.wait_for("failed")
-
-    watched.write("a.md", "# A again\n")
-    watched.wait_until_current()
-    watched.write("b.md", "# B\n")
-    watched.wait_until_current()
-
-
 def _take_lock(data):
     """Take the lock of the writer as soon as the watcher's own run leaves it."""
 
@@ -224,21 +212,6 @@ def _take_lock(data):
             return WriterLock(data)
 
     return wait_until(take)
-
-
-def test_another_writer_is_waited_for_and_no_change_is_lost(watched):
-    watched.write("a.md", "# A\n")
-    watched.start(str(watched.notes))
-    lock = _take_lock(watched.data)
-    try:
-        watched.write("b.md", "# B\n")
-        assert watched.wait_for("waiting")["error"]["code"] == "locked"
-        watched.write("c.md", "# C\n")
-    finally:
-        lock.close()
-
-    watched.wait_until_current()
-    assert watched.stop()[1]["failures"] == 0
 
 
 def test_without_a_path_every_source_is_watched_and_new_ones_join(watched, tmp_path):

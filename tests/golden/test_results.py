@@ -50,9 +50,3 @@ def format_difference(kept, observed, name):
     """Return what differs, line by line."""
     before, after = kept.splitlines(keepends=True), observed.splitlines(keepends=True)
     return "".join(difflib.unified_diff(before, after, f"kept/{name}", f"observed/{name}"))
-
-
-def test_a_difference_is_told_line_by_line():
-    told = format_difference('{\n  "a": 1\n}\n', '{\n  "a": 2\n}\n', "x.json")
-
-    assert '-  "a": 1\n+  "a": 2\n' in told

@@ -242,7 +242,7 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     yield from render_links(reply.links, reply.backlinks, canvas)
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))
-    rows = [
+    passages = [
         (
             chunk.chunk_id[: _SHORT_ID if canvas.is_terminal else None],
             format_line_range(chunk.citation)
@@ -261,8 +261,8 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
         Column("characters", canvas.dim, right=True),
         Column("", canvas.warning),
     )
-    if rows:
-        yield from render_columns(columns, rows, canvas, "  ")
+    if passages:
+        yield from render_columns(columns, passages, canvas, "  ")
 
 
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:

@@ -16,7 +16,6 @@ from kebab.parse.blocks import (
     BLOBS,
     Span,
     build_blocks,
-    choose_title,
     describe_left_out,
     exclude_lines,
     find_blob_lines,
@@ -24,10 +23,10 @@ from kebab.parse.blocks import (
     group_lines,
     list_omissions,
     omit_gaps,
-    shorten_line,
 )
 from kebab.parse.encoding import Decoded, decode
 from kebab.parse.escapes import find_code_escapes
+from kebab.parse.metadata import choose_title, shorten_line
 
 _MODIFIERS = (
     r"(?:(?:pub|public|private|protected|internal|export|default|static|async|abstract|final|open"

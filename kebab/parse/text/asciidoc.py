@@ -8,17 +8,10 @@ import re
 from collections.abc import Generator, Iterator
 
 from kebab.core.documents import BlockKind, ParsedDocument
-from kebab.parse.blocks import (
-    MAX_HEADING_LEVEL,
-    Lines,
-    Span,
-    build_line_document,
-    read_metadata,
-    shift_spans,
-)
+from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document, shift_spans
 from kebab.parse.encoding import decode
 from kebab.parse.escapes import find_references
-from kebab.parse.metadata import read_front_matter
+from kebab.parse.metadata import read_front_matter, read_metadata
 from kebab.text.sentences import measure_width
 
 _TITLE = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)(?:(?<!\s)\s++\1)?\Z")

@@ -14,7 +14,6 @@ from kebab.parse.blocks import (
     BLOBS,
     Span,
     build_blocks,
-    choose_title,
     describe_left_out,
     exclude_lines,
     find_blob_lines,
@@ -26,7 +25,13 @@ from kebab.parse.blocks import (
 )
 from kebab.parse.encoding import decode
 from kebab.parse.escapes import find_html_edits, find_markdown_escapes
-from kebab.parse.metadata import build_metadata, merge_metadata, read_front_matter, read_properties
+from kebab.parse.metadata import (
+    build_metadata,
+    choose_title,
+    merge_metadata,
+    read_front_matter,
+    read_properties,
+)
 from kebab.parse.text.markdown_noise import (
     TABLE_RULE,
     find_noise_lines,

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from kebab.core.documents import BlockKind, ParsedDocument
-from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document, read_metadata
+from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document
 from kebab.parse.encoding import decode
+from kebab.parse.metadata import read_metadata
 from kebab.text.names import read_file_name
 
 _KEYWORD = re.compile(r"#\+(\w+(?:\[[^\]]*\])?):\s*(.*)", re.IGNORECASE)

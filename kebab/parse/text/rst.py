@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from kebab.core.documents import BlockKind, ParsedDocument
-from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document, read_metadata
+from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document
 from kebab.parse.encoding import decode
+from kebab.parse.metadata import read_metadata
 from kebab.text.normalize import split_names
 from kebab.text.sentences import measure_width
 

@@ -52,20 +52,6 @@ def read_objects(database: apsw.Connection) -> dict[str, str]:
 _LAST_CHANGE = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
 """When the last run that changed anything finished."""
 
-_VALUES: Mapping[str, str] = {
-    "tag": "SELECT t.tag FROM document_tags t GROUP BY t.tag ORDER BY count(*) DESC, t.tag",
-    "lang": "SELECT d.lang FROM documents d WHERE d.lang IS NOT NULL"
-    " GROUP BY d.lang ORDER BY count(*) DESC, d.lang",
-    "media": "SELECT d.media FROM documents d GROUP BY d.media ORDER BY count(*) DESC, d.media",
-    "author": "SELECT a.author FROM document_authors a"
-    " GROUP BY a.author ORDER BY count(*) DESC, a.author",
-    "property": "SELECT p.key || '=' || p.value FROM document_properties p"
-    " GROUP BY p.key, p.value ORDER BY count(*) DESC, p.key, p.value",
-    "path_glob": "SELECT d.path FROM documents d ORDER BY d.path",
-}
-"""The query for the values of each filter, the most frequent first."""
-
-
 _COUNTS: Mapping[str, str] = {
     "path_glob": "WITH RECURSIVE folders(path, slash) AS (SELECT d.path, instr(d.path, '/')"
     " FROM documents d WHERE {} UNION ALL"
@@ -77,6 +63,8 @@ _COUNTS: Mapping[str, str] = {
     " WHERE {}",
     "media": "SELECT d.media, count(*) FROM documents d WHERE {}",
     "tag": "SELECT t.tag, count(*) FROM documents d JOIN document_tags t ON t.doc = d.doc WHERE {}",
+    "author": "SELECT a.author, count(*) FROM documents d"
+    " JOIN document_authors a ON a.doc = d.doc WHERE {}",
     "lang": "SELECT d.lang, count(*) FROM documents d WHERE d.lang IS NOT NULL AND {}",
     "month": "SELECT strftime('%Y-%m', coalesce(date_ns, mtime_ns) / 1e9, 'unixepoch'), count(*)"
     " FROM documents d WHERE {}",
@@ -166,11 +154,13 @@ class Catalogue:
 
     def list_values(self, name: str) -> list[str]:
         """Return the existing values of a filter, none for one whose values are not listed."""
-        query = _VALUES.get(name)
-        if query is None:
+        query = "SELECT d.path FROM documents d ORDER BY d.path"
+        if name in _COUNTS and name != "path_glob":
+            query = f"{_COUNTS[name].format(1)} GROUP BY 1 ORDER BY count(*) DESC, 1"
+        elif name != "path_glob":
             return []
         with translate_sqlite_errors(self.path, "read"):
-            return [str(value) for (value,) in self._database.execute(query)]
+            return [str(value) for value, *_ in self._database.execute(query)]
 
     def count_sources(self) -> list[SourceCounts]:
         """Return the registered sources by name, with the numbers of their documents."""

@@ -78,7 +78,7 @@ def test_an_invalid_line_keeps_its_queries(library):
 FOUND, NOTHING = replies.response(replies.hit()), replies.response()
 DOUBTFUL = replies.response(replies.hit(confidence="weak"), convincing=False)
 REFUSED = InvalidInput(field="$", cause="x")
-UNINDEXED = NotIndexed(data_dir="/x", expected=1, found=None)
+UNINDEXED = NotIndexed(data_dir="/x", expected="1", found=None)
 
 
 @pytest.mark.parametrize(

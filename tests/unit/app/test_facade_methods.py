@@ -60,7 +60,7 @@ def test_what_is_wrong_is_an_exception(base, tmp_path):
         other.ingest("notes")
 
 
-def test_documents_are_counted_by_the_values_that_the_other_filters_leave(base: Kebab) -> None:
+def test_documents_are_counted_by_the_values_that_the_other_filters_leave(base):
     notes = {
         "a/one.md": "---\ntags: [x]\nkind: log\ndate: 2024-01-02\n---\n[[two]] [[gone]]",
         "a/b/two.md": "---\ntags: [x, y]\ndate: 2025-03-04\n---\n[[two]]",

@@ -1,7 +1,5 @@
 """Hints become commands for the caller's shell."""
 
-import shlex
-
 import click
 import pytest
 
@@ -45,13 +43,6 @@ BOTH = Flags(config="my settings.toml", data_dir="/k/한글")
 )
 def test_a_command_names_the_settings_and_the_knowledge_base_of_the_call(hint, complete):
     assert complete_hint(hint, Flags(config="c.toml", data_dir="/k")) == complete
-
-
-def test_values_are_quoted_for_a_shell():
-    words = shlex.split(complete_hint("kebab ingest", BOTH))
-
-    assert words == ["kebab", "--config", "my settings.toml", "--data-dir", "/k/한글", "ingest"]
-    assert complete_hint("kebab ingest", Flags(config="-x")) == "kebab --config=-x ingest"
 
 
 def test_every_hint_of_a_reply_is_completed_at_any_depth():

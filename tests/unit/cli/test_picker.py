@@ -7,7 +7,7 @@ from prompt_toolkit.output import DummyOutput
 from kebab.cli.channels import OutputChannel
 from kebab.cli.picker import Selection, pick_hit
 from kebab.cli.render.canvas import Canvas
-from kebab.errors.catalog import InvalidInput, IoError, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, StoreCorrupt
 from tests.fakes import replies
 
 CANVAS = Canvas(width=60)
@@ -106,17 +106,6 @@ def test_a_reference_is_sent_to_the_clipboard_of_the_terminal(pick, sent):
     assert pick("\x19" + ESCAPE) is None
     (code,) = [base64.b64decode(one[7:-1]) for one in sent if one.startswith("\x1b]52;c;")]
     assert code == b"ops/backup.md:1-2"
-
-
-def test_an_editor_that_fails_leaves_a_note(search):
-    def fail(hit):
-        raise IoError(path=hit.file, op="read", cause="no editor")
-
-    selection = Selection(search, fail)
-    selection.update("x")
-    selection.open()
-
-    assert "no editor" in selection.note
 
 
 def test_the_list_shows_the_hits_around_the_chosen_one(search):

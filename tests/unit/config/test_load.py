@@ -1,4 +1,3 @@
-
 import pytest
 
 from kebab.config import load as loading

@@ -28,24 +28,6 @@ def test_a_changed_byte_is_seen_by_verify_alone(directory):
     assert install.verify_files(directory) == ["changed: model.onnx"]
 
 
-@pytest.mark.parametrize("text", ["", '{"files": {"a": {"x": 1}}}'])
-def test_a_broken_manifest_is_no_manifest(directory, text):
-    (directory / install.MANIFEST_FILE).write_text(text)
-
-    assert install.read_manifest(directory) is None
-    assert install.verify_files(directory) == ["no readable manifest.json"]
-
-
-def test_publishing_leaves_a_whole_directory_alone(tmp_path):
-    there = tiny_model.install_model(MINILM, tmp_path / "models")
-    before = install.read_manifest(there)
-    late = tiny_model.install_model(MINILM, tmp_path / "late", seed=2)
-
-    install.publish_directory(late, MINILM, tmp_path / "models")
-
-    assert install.read_manifest(there) == before
-
-
 def test_publishing_replaces_a_damaged_directory(tmp_path):
     there = tiny_model.install_model(MINILM, tmp_path / "models")
     (there / install.MODEL_FILE).write_bytes(b"damaged")

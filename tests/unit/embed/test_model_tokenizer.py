@@ -2,7 +2,6 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.embed import install as model_directory
-from kebab.embed import model_tokenizer
 from kebab.embed.e5s1 import parse_e5s1
 from kebab.embed.model_tokenizer import ModelTokenizer
 from kebab.embed.piece_file import write_piece_file
@@ -23,10 +22,6 @@ def model(request):
 @pytest.fixture
 def tokens(model, tmp_path):
     return ModelTokenizer(tiny_model.install_model(model, tmp_path), model)
-
-
-def test_the_fixed_padding_of_the_file_is_not_obeyed(tokens):
-    assert tokens.encode(["cat"], "")[0].ids == [CLS, CAT, SEP]
 
 
 def test_a_longer_text_is_cut_to_the_window(tokens, model):
@@ -80,17 +75,6 @@ def test_short_texts_are_cut_without_loading_the_vocabulary(directory, library):
 
     assert tokens.encode(TEXTS, PREFIX) == library.encode(TEXTS, PREFIX)
     assert tokens.count_tokens(TEXTS) == library.count_tokens(TEXTS)
-
-
-def test_many_characters_load_the_vocabulary(directory, library, monkeypatch):
-    monkeypatch.setattr(model_tokenizer, "_PIECEWISE_CHARS", 8)
-    tokens = ModelTokenizer(directory, E5_SMALL)
-    parts = ["the cat", "cat", "the", ""]
-
-    found = [tokens.encode([text], "")[0] for text in parts]
-
-    assert found == library.encode(parts, "")
-    assert tokens._tokenizer is not None
 
 
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_text("x")])

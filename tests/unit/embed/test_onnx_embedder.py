@@ -20,16 +20,6 @@ def embedder(tmp_path):
     return OnnxEmbedder(tiny_model.install_model(E5_SMALL, tmp_path), E5_SMALL)
 
 
-@pytest.mark.parametrize("word", ["cat ", "a."])
-def test_of_a_pasted_page_the_first_window_is_embedded(tmp_path, word):
-    embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM)
-    start = word * (MINILM.window * 16 // len(word))
-
-    assert np.array_equal(
-        embedder.embed_query(start + "blue sky " * 9000), embedder.embed_query(start)
-    )
-
-
 def test_a_walk_that_is_left_early_stops_only_itself(tmp_path):
     embedder = OnnxEmbedder(tiny_model.install_model(MINILM, tmp_path), MINILM, threads=2)
     fresh = OnnxEmbedder(tmp_path / MINILM.version, MINILM)

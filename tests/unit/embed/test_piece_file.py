@@ -8,7 +8,6 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
 from kebab.embed.e5s1 import parse_e5s1
 from kebab.embed.piece_file import PieceFile, write_piece_file
-from tests.fakes import tiny_model
 from tests.fakes.e5s1 import E5S1Contents
 
 TEXTS = [
@@ -92,10 +91,6 @@ def test_any_vocabulary_gives_the_tokens_of_the_library(tmp_path_factory, scores
     assert_equal(open_pieces(tokenizer, tmp_path_factory.mktemp("any")), tokenizer, texts)
 
 
-def test_the_special_tokens_are_those_of_the_frame(pieces):
-    assert pieces.special == [[0], [2]]
-
-
 @pytest.mark.parametrize("normalized", [False, True])
 def test_a_text_with_an_added_token_is_left_to_the_library(tokenizer, tmp_path, normalized):
     added = {"id": 2, "content": "the Ａ", "special": True, "normalized": normalized}
@@ -117,30 +112,3 @@ def test_a_precompiled_normaliser_and_a_sequence_of_splitters_are_kept(tmp_path)
     )
 
     assert_equal(open_pieces(other, tmp_path), other, ["the\tcat\n\n sleeps", "Ａ 한국 🐈", ""])
-
-
-def test_a_tokenizer_without_a_normaliser_and_splitter_is_cut(tokenizer, tmp_path):
-    path = save(tokenizer, tmp_path)
-    change(path, lambda raw: raw.update(normalizer=None, pre_tokenizer=None))
-    write_piece_file(path, tmp_path / "pieces.db")
-
-    plain = Tokenizer.from_file(str(path))
-    assert_equal(PieceFile(tmp_path / "pieces.db"), plain, ["\u2581the cats", "the\u2581cat"])
-
-
-def test_another_kind_of_vocabulary_has_no_file(tmp_path):
-    path = tmp_path / "tokenizer.json"
-    path.write_text(tiny_model.build_tokenizer())
-
-    write_piece_file(path, tmp_path / "pieces.db")
-
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_of_a_piece_that_is_there_twice_the_last_counts(tokenizer, tmp_path):
-    def repeat_a_piece(raw):
-        raw["model"]["vocab"].append(["▁cat", -20.0])
-
-    twice = Tokenizer.from_file(str(change(save(tokenizer, tmp_path), repeat_a_piece)))
-
-    assert_equal(open_pieces(twice, tmp_path), twice, ["the cat sleeps", "cat"])

@@ -12,7 +12,6 @@ from kebab.embed.sources import (
     build_hub_source,
     build_package_source,
 )
-from kebab.errors.catalog import Cancelled
 
 PATIENCE = Patience(answer=1.0, stall=1.5)
 
@@ -61,14 +60,6 @@ def test_a_download_reports_its_bytes(tmp_path):
     assert {(40, 100, "bytes"), (80, 100, "bytes"), (100, 100, "bytes")} <= set(told)
 
 
-def test_a_cancelled_download_ends(tmp_path):
-    cancel = Cancel()
-    cancel.request()
-
-    with pytest.raises(Cancelled):
-        follow(tmp_path, SILENT, cancel=cancel)
-
-
 def run(tmp_path, program):
     return ChildProcess(("-c", program), tmp_path / "work")
 
@@ -78,16 +69,6 @@ def finished(child):
         time.sleep(0.01)
     child.stop()
     return child
-
-
-def test_files_grow_in_the_folder_temporary_ones_too(tmp_path):
-    program = (
-        "import tempfile, pathlib\n"
-        "pathlib.Path('a').write_bytes(b'x' * 10)\n"
-        "pathlib.Path(tempfile.mkdtemp(), 'b').write_bytes(b'x' * 5)"
-    )
-
-    assert finished(run(tmp_path, program)).count_written_bytes() == 15
 
 
 def test_the_reason_of_the_system_is_taken_out_of_a_long_line(tmp_path):

@@ -1,4 +1,3 @@
-import numpy as np
 import pytest
 
 from kebab.core.ids import sort_keys

@@ -144,20 +144,6 @@ def test_a_compressed_body_is_not_decompressed():
         assert answer.read_body() == packed
 
 
-def test_a_body_is_cut_at_its_limit():
-    script = says(HEAD, chunk(b"x" * 900), chunk(b"y" * 900), stays=True)
-
-    with peer(script) as served, ask(served) as answer:
-        assert answer.read_body(limit=1000) == b"x" * 900 + b"y" * 100
-
-
-@pytest.mark.parametrize("host", ["a" * 70 + ".example", "a b"])
-def test_an_invalid_host_is_unreachable(host):
-    call = Call(endpoint=parse_endpoint(f"http://{host}:1"), operation="ask")
-
-    failure(HttpStream(call, "/", b"", NEVER), ModelUnreachable)
-
-
 def test_an_invalid_header_is_reported_without_its_value():
     asked = ask(Peer(port=9), Authorization="Bearer 비밀")
 

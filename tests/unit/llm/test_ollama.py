@@ -3,11 +3,11 @@ import json
 import pytest
 
 from kebab.core.answers import Message
-from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelProtocol, ModelRejected
+from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelRejected
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Deadlines
 from kebab.llm.ollama import OllamaChat, OllamaOptions
-from tests.fakes.ollama import Answer, Fail, Raw, Say, fake_ollama
+from tests.fakes.ollama import Fail, Raw, Say, fake_ollama
 
 LIMITS = Deadlines(connect_s=5, first_token_s=20, total_s=40)
 QUESTION = [Message("system", "Be brief."), Message("user", "안녕? \ud800")]
@@ -104,12 +104,6 @@ def test_an_answer_beyond_the_window_is_cut_off(newer, tokens, is_cut):
 @pytest.mark.parametrize("reason", ["load", "unload"])
 def test_a_model_that_was_only_loaded_is_a_protocol_error(ollama, reason):
     assert isinstance(refusal(ollama, Say(done_reason=reason)), ModelProtocol)
-
-
-def test_an_error_line_of_an_old_server_counts_with_status_200(newer):
-    body = b'{"error":"model \'tiny\' not found"}\n'
-
-    assert isinstance(refusal(newer, Answer(body=body)), ModelNotPulled)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from kebab.errors.catalog import (
     ModelBusy,
     ModelProtocol,
     ModelRejected,
-    ModelUnreachable,
     TimedOut,
 )
 from kebab.llm.endpoint import parse_base_url
@@ -79,15 +78,6 @@ def test_a_lost_connection_after_the_finish_is_ignored(server, end):
     assert completion.prompt_tokens is None
 
 
-def test_silence_after_the_finish_is_ignored(server):
-    last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
-    server.enqueue(Say("Hello", Raw(last), Pause(60)))
-
-    completion = ask(server, deadlines=Deadlines(connect_s=5, first_token_s=0.4, total_s=0))
-
-    assert completion.text == "Hello"
-
-
 def test_an_exception_of_the_listener_after_the_finish_is_raised(server):
     late = b'data: {"choices":[{"delta":{"content":"more"}}]}\n\n'
     last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
@@ -101,14 +91,6 @@ def test_an_exception_of_the_listener_after_the_finish_is_raised(server):
         ask(server, on_text)
 
     assert raised.value is reason
-
-
-@pytest.mark.parametrize(
-    ("reason", "expected"),
-    [("abort", ModelUnreachable), ("error", ModelUnreachable)],
-)
-def test_an_aborted_answer_is_a_signal(server, reason, expected):
-    failure(server, Say("Hello", finish=reason), expected)
 
 
 @pytest.mark.parametrize("reason", ["content_filter", "tool_calls", "stop", "length"])

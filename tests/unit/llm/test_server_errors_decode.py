@@ -11,7 +11,6 @@ from kebab.llm.http_stream import Call, ResponseHead
 from kebab.llm.server_errors import (
     OPENAI_ERRORS,
     ModelRequest,
-    ServerError,
     build_refusal,
     build_unexpected_response,
     format_one_line,
@@ -96,15 +95,6 @@ def test_a_proxy_that_refuses_is_no_web_page_and_no_missing_key(status, what, bu
     assert signal.cause == f"the proxy {what} (HTTP {status})"
 
 
-def test_a_refusal_of_the_server_behind_a_proxy_is_that_of_the_key(monkeypatch):
-    monkeypatch.setenv("http_proxy", "http://proxy:3128")
-    body = b'{"error": {"message": "no access"}}'
-
-    signal = refuse(403, "application/json", body)
-
-    assert signal.details()["reason"] == "key_refused"
-
-
 @pytest.mark.parametrize("status", [401, 403])
 @pytest.mark.parametrize(
     ("key", "reason"), [("sk-secret-1234567", "key_refused"), ("", "key_missing")]
@@ -155,36 +145,3 @@ def test_the_text_of_an_error_is_found(answer, text):
 
     assert error is not None
     assert error.text == text
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {},
-        {"error": {}},
-        {"error": {"message": 5}},
-        {"detail": []},
-        {"detail": [1, {"msg": 2}]},
-        {"choices": []},
-        nested(500),
-    ],
-)
-def test_an_object_without_an_error_is_none(answer):
-    assert parse_server_error(answer) is None
-
-
-def test_kind_status_and_counts_are_parsed():
-    error = parse_server_error({"error": {"message": "no", "type": "t", "code": "c", "n_ctx": 256}})
-
-    assert error == ServerError(text="no", kinds=frozenset({"t", "c"}), context_tokens=256)
-
-
-@pytest.mark.parametrize(
-    ("code", "status"),
-    [(400, 400), ("503", 503), (-1, 0), (True, 0), (None, 0)],
-)
-def test_a_code_that_is_an_error_status_is_the_status(code, status):
-    error = parse_server_error({"message": "no", "code": code})
-
-    assert error is not None
-    assert error.status == status

@@ -4,11 +4,8 @@ import random
 import pytest
 
 from kebab.core.documents import Block, BlockKind, Metadata
-from kebab.parse.blocks import (
-    TextBuilder,
-    choose_title,
-    find_blob_lines,
-)
+from kebab.parse.blocks import TextBuilder, find_blob_lines
+from kebab.parse.metadata import choose_title
 from kebab.parse.text.markdown import MarkdownParser
 
 BYTES = random.Random(1).randbytes(3_000)

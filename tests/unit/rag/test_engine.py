@@ -137,19 +137,6 @@ def test_an_absent_name_beside_the_question_makes_the_answer_uncertain():
     assert answer.absent_terms == ("Ruritania",)
 
 
-def test_an_answer_without_doubts_is_not_uncertain():
-    answer, _ = ask_about("when does restic run the backup", {})
-
-    assert (answer.grounded, answer.uncertain, answer.absent_terms) == (True, False, ())
-    assert answer.warnings == ()
-
-
-def test_another_refusal_names_the_absent_terms_too():
-    answer, _ = ask_about("who is Ruritania", {"ruritania": 0}, OTHER_TOPIC)
-
-    assert (answer.refusal, answer.absent_terms) == (Refusal.SCORE_GATE, ("Ruritania",))
-
-
 def test_only_what_the_search_calls_absent_is():
     engine = AskEngine(
         lambda _: FOUND,

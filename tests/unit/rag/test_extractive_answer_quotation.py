@@ -6,7 +6,6 @@ from kebab.core.answers import Evidence
 from kebab.core.chunks import TokenVectors
 from kebab.errors.catalog import TimedOut
 from kebab.rag.extractive_answer import (
-    MAX_EMBEDDED,
     ScoredSentence,
     drop_link_targets,
     format_quotes,
@@ -96,11 +95,6 @@ def test_code_in_a_list_of_quotes_belongs_to_its_item():
     assert [text[start:end][-3:] for one in supports for start, end in one.spans] == ["```", "[2]"]
 
 
-def test_indented_code_is_shown_in_a_fence():
-    note = "Run it::\n\n    x --all\n      y"
-    assert quote_whole(note)[0] == '"Run it::" [1]\n\n```\nx --all\n  y\n```'
-
-
 @pytest.mark.parametrize(
     ("note", "shown"),
     [
@@ -120,15 +114,6 @@ def test_markup_of_a_quote_is_shown_as_text(note, shown):
     text, supports = format_quotes(make_sentences(note, 0))
     assert text == f"{shown} [1]"
     assert supports[0].quote.text in note
-
-
-def test_table_rows_and_list_items_are_separate_quotes():
-    text, supports = format_quotes(make_sentences("| a | 1 |\n| b | 2 |", 0, 1))
-    assert text == '- "a · 1" [1]\n- "b · 2" [2]'
-    assert format_quotes(make_sentences("- one item\n- two items", 0, 1))[0] == (
-        '- "one item" [1]\n- "two items" [2]'
-    )
-    assert [one.quote.lines for one in supports] == [(1, 1), (2, 2)]
 
 
 @pytest.mark.parametrize(
@@ -238,11 +223,6 @@ def test_the_sentence_beside_a_quoted_one_is_quoted_too():
     assert len(found) == 2
 
 
-def test_the_sentence_with_the_keywords_comes_first():
-    text = "Backups run at two o'clock. A restore reads the snapshot. The disks are labelled."
-    assert texts([passage(text)], limit=1) == ["A restore reads the snapshot."]
-
-
 def test_spans_of_sentences_are_verbatim():
     note = "# Restore\n\n- A snapshot is read\n  at once. Then it ends.\n"
     chunk = stored("skipped.\n\n" + note)
@@ -250,19 +230,6 @@ def test_spans_of_sentences_are_verbatim():
     (one,) = rank_sentences("restore a snapshot", [cut], ASKED, None, 1)
     assert chunk.text[one.start : one.end] == one.text == "A snapshot is read\n  at once."
     assert 0 < one.score <= 1
-
-
-def test_truncated_sentences_are_not_quoted():
-    chunk = stored("The restore of a snapshot. Another restore.")
-    cut = Evidence(marker=1, chunk=chunk, text=chunk.text[4:], start=4, score=0.6)
-    assert [one.text for one in rank_sentences("q", [cut], ASKED, None, 3)] == ["Another restore."]
-
-
-def test_headings_count_for_their_sentences_but_do_not_answer():
-    chunk = "## Restore a snapshot\n\nRun it twice from the drawer."
-    asked = {**ASKED, "drawer": 1.0}
-    found = texts([passage(chunk, heading_path=("Restore a snapshot",))], asked)
-    assert found == ["Run it twice from the drawer."]
 
 
 @pytest.mark.parametrize(
@@ -274,24 +241,11 @@ def test_questions_announcements_and_links_rank_lower(poor):
     assert texts([passage(f"{poor}\n\n{good}")], limit=1) == [good]
 
 
-def test_the_same_sentence_is_quoted_once():
-    one, other = "A restore reads the snapshot.", "A restore reads the  snapshot!"
-    assert texts([passage(one), passage(other, 2)]) == [one]
-
-
 def test_weak_sentences_are_left_out_beside_a_strong_one():
     strong = passage("A restore reads the snapshot.", score=0.9)
     weak = passage("Cheese is nice.", 2, score=0.1)
     assert texts([strong, weak]) == ["A restore reads the snapshot."]
     assert texts([weak]) == ["Cheese is nice."]
-
-
-def test_the_limit_is_respected():
-    text = " ".join(
-        f"Restore number {word} of a snapshot." for word in ("one", "two", "six", "ten")
-    )
-    assert len(texts([passage(text)], limit=2)) == 2
-    assert texts([], limit=2) == []
 
 
 def test_vectors_find_sentences_in_other_words():
@@ -301,13 +255,6 @@ def test_vectors_find_sentences_in_other_words():
         "Bringing data back takes an hour."
     ]
     assert near.seen[0].startswith("Title\n")
-
-
-def test_a_sentence_in_an_unsupported_script_is_scored_by_its_words():
-    near = Meaning("snapshot", unknown="あ")
-    text = "A restore of a snapshot あ. Nothing is known of all that."
-    assert texts([passage(text)], embedder=near, limit=1) == ["A restore of a snapshot あ."]
-    assert near.seen == ["Nothing is known of all that."]
 
 
 def test_a_question_in_an_unsupported_script_is_not_embedded():
@@ -321,13 +268,6 @@ def test_after_a_failure_of_the_model_words_decide():
     text = "Disks are labelled. A restore reads the snapshot."
     failing = Meaning("Disks", failing=True)
     assert texts([passage(text)], embedder=failing) == texts([passage(text)])
-
-
-def test_only_the_best_sentences_are_embedded():
-    text = "\n\n".join(f"Restore number {number} of all." for number in range(3 * MAX_EMBEDDED))
-    near = Meaning("Restore")
-    texts([passage(text)], embedder=near)
-    assert len(near.seen) == MAX_EMBEDDED
 
 
 def test_a_how_to_question_gets_the_code_of_the_instruction():

@@ -1,7 +1,6 @@
 import pytest
 
 from kebab.rag.quote_units import (
-    MAX_CODE,
     SentenceForm,
     classify_form,
     find_code_blocks,
@@ -23,10 +22,6 @@ def test_headings_labels_and_badges_are_left_out_beside_sentences():
         "| name | value |\n|---|---|\n\nThe server reads one file.\n"
     )
     assert texts(note) == ["The server reads one file."]
-
-
-def test_a_heading_is_a_unit_where_nothing_else_is():
-    assert texts("# Configure the whole server") == ["Configure the whole server"]
 
 
 @pytest.mark.parametrize(
@@ -51,22 +46,6 @@ def test_an_announcement_and_its_code_are_one_unit():
         "Install it with this command:\n\n```sh\npip install x\n\nx\n```",
         "Then it is installed.",
     ]
-
-
-def test_a_whole_sentence_stands_with_and_without_its_code():
-    note = "The command installs it here.\n\n```sh\npip install x\n```\n"
-    assert texts(note) == ["The command installs it here.", note.strip()]
-
-
-def test_code_without_a_sentence_is_a_unit_of_its_own():
-    assert texts("# Install\n\n```sh\npip install x\n```\n") == ["```sh\npip install x\n```"]
-
-
-def test_long_code_is_not_joined():
-    code = "\n".join(f"line_{number} = call({number})" for number in range(80))
-    note = f"Here is a long file of code:\n\n```py\n{code}\n```\n"
-    assert len(code) > MAX_CODE
-    assert all(len(one) < MAX_CODE for one in texts(note))
 
 
 def test_an_announcement_takes_the_sentence_before_it_to_its_code():

@@ -46,13 +46,6 @@ def test_an_offset_inside_a_character_is_that_of_the_character(
         assert document.to_utf16(offset + 1, offset + 1)[0] > unit
 
 
-def test_code_that_begins_in_front_matter_is_hidden_once() -> None:
-    markup = Markup(front_matter=FrontMatterUse(0, 4, ()), code=((1, 2), (3, 6)))
-    document = make_document("---\nab cd", markup)
-    assert document.code_spans == [(0, 4), (4, 6)]
-    assert document.prose == "   \n   cd"
-
-
 PIECES = st.lists(
     st.sampled_from(
         [
@@ -91,25 +84,11 @@ def test_lines_and_columns_are_those_of_the_file(pieces: list[str], data: st.Dat
     assert document.find_line(offset) == (len(lines), len(lines[-1]) + 1)
 
 
-@given(st.text(st.sampled_from("a\U0001f600\r\n"), max_size=20), st.integers(-5, 60))
-def test_a_place_outside_of_the_file_is_its_border(raw: str, unit: int) -> None:
-    document = make_document(raw)
-    offset, _ = document.from_utf16(unit, unit)
-    assert 0 <= offset <= len(document.text)
-    if unit <= 0:
-        assert offset == 0
-    if unit >= len(raw.encode("utf-16-le")) // 2:
-        assert offset == len(document.text)
-
-
 @pytest.mark.parametrize(
     ("raw", "end"), [("a\r\nb\r\n", "\r\n"), ("a\rb\r", "\r"), ("a\nb", "\n"), ("a", "\n")]
 )
 def test_the_line_end_is_that_of_most_lines(raw: str, end: str) -> None:
     assert make_document(raw).line_end == end
-
-
-LONG = "This sentence has exactly one hundred and fifty characters " + "x" * 89 + "."
 
 
 def cover(document, units):
@@ -133,24 +112,11 @@ def test_a_unit_has_four_sentences_and_shares_one_with_the_next():
     )
 
 
-def test_long_sentences_make_units_of_fewer():
-    _, units = plan(" ".join([f"S{LONG} {LONG}"] * 5))
-
-    assert all(unit.end - unit.start <= MAX_CHARS for unit in units)
-    assert all(unit.end - unit.start > 400 for unit in units)
-
-
 def test_a_unit_ends_before_a_heading():
     document, units = plan("# A\n\nOne is here.\n\n## B\n\nTwo is here.\n")
 
     assert cover(document, units) == [[0, 1], [2, 3]]
     assert [unit.overlap for unit in units] == [0, 0]
-
-
-def test_headings_without_text_belong_to_the_next_section():
-    document, units = plan("# A\n\n## B\n\nTwo is here.\n")
-
-    assert cover(document, units) == [[0, 1, 2]]
 
 
 def test_code_front_matter_and_rows_of_values_are_not_shown():

@@ -101,23 +101,6 @@ def test_what_is_not_the_list_that_was_asked_for_is_unusable(text):
     assert usage.warnings == ("unit_incomplete",)
 
 
-def test_objects_without_the_format_are_no_answer():
-    _, calls, answer = request('{"items": [{"error": "overloaded"}]}')
-
-    assert answer.state == "complete"
-    assert calls.judge(answer, 0) == "unusable"
-    assert calls.judge(answer, 1) == "complete"
-
-
-def test_an_empty_list_is_an_answer_unless_something_was_asked_for():
-    _, calls, answer = request(EMPTY)
-
-    calls.judge(answer, 0, may_be_empty=False)
-    assert calls.build_usage().unusable
-    calls.judge(answer, 0)
-    assert not calls.build_usage().unanswered
-
-
 def test_a_part_that_every_limit_cuts_off_is_exhausted():
     calls = ModelCalls(ScriptedModel())
     calls.ask_all("ab", LADDER, lambda part, limit: "complete" if limit.items == 1 else "cut")
@@ -183,11 +166,6 @@ def test_a_broken_answer_costs_no_lower_limit():
 
     assert asked == [(part, 3) for part in ("abcd", "ab", "a", "b", "cd", "c", "d")]
     assert outcome == (True, False)
-
-
-def test_a_broken_answer_about_one_part_is_not_exhausted():
-    assert climb("a", lambda part, limit: False, "broken") == ([("a", 3)], (False, False))
-    assert climb("a", lambda part, limit: False)[1] == (False, True)
 
 
 @given(st.integers(1, 9), st.sets(st.integers(0, 8)), st.integers(1, 9))

@@ -40,30 +40,6 @@ def test_a_page_has_items_of_one_document_over_several_units():
     assert (second.has_more, second.next_cursor, second.partial) == (False, None, False)
 
 
-def test_clean_documents_are_skipped_and_the_last_page_may_be_empty():
-    desk = Desk({"a.md": "0", "b.md": "1", "c.md": "0 0", "d.md": "0"})
-
-    first, last = desk.get_all()
-    assert list_places(first) == [("b.md", 0)]
-    assert (first.has_more, first.partial) == (True, True)
-    assert (last.items, last.document.doc_path) == ([], "d.md")
-    assert (last.has_more, last.partial) == (False, False)
-
-
-def test_the_requests_for_a_unit_count_on_the_page_where_it_begins():
-    pages = Desk({"a.md": "0 5 1"}, page_items=3).get_all()
-
-    assert [page.finish_reason for page in pages] == ["stop", "stop"]
-    assert pages[0].model == "scripted"
-
-
-def test_only_as_much_as_a_page_needs_is_worked_on():
-    desk = Desk({"a.md": "1 1 1 1"}, page_items=2)
-    desk.get()
-
-    assert desk.worker.worked == [("a.md", 0), ("a.md", 1)]
-
-
 def test_with_all_pages_a_page_ends_with_each_unit_that_has_items():
     desk = Desk({"a.md": "0 1 0 1", "b.md": "1"})
     last = desk.get(all_pages=True)
@@ -246,16 +222,6 @@ def test_an_unanswered_unit_is_asked_again_by_the_next_request_only():
     assert not any(page.truncated or page.warnings for page in desk.get_all())
 
 
-def test_a_model_that_stays_confused_gets_one_request_more_each_time():
-    desk = Desk({"a.md": "0 1 odd 1"}, page_items=9)
-    desk.get_all()
-    for _ in range(3):
-        desk.worker.worked.clear()
-        pages = desk.get_all()
-        assert desk.worker.worked == [("a.md", 2)]
-        assert (pages[-1].partial, pages[-1].unanswered_count) == (True, 1)
-
-
 def test_a_server_that_is_lost_while_it_is_asked_again_leaves_the_units_unanswered():
     desk = Desk({"a.md": "0 odd 1 odd"}, page_items=9)
     desk.get_all()
@@ -266,17 +232,6 @@ def test_a_server_that_is_lost_while_it_is_asked_again_leaves_the_units_unanswer
 
     assert sorted(list_places(*pages)) == [("a.md", place) for place in (100, 200, 300)]
     assert not pages[-1].partial
-
-
-def test_what_was_missing_follows_when_the_model_is_back():
-    desk = Desk({"a.md": "1 1 2", "b.md": "1 1"}, worker=ScriptedWorker(down=True), page_items=9)
-    before = desk.get_all()
-    desk.worker = ScriptedWorker()
-    after = desk.get_all()
-
-    assert [page.items for page in after[: len(before)]] == [page.items for page in before]
-    assert sorted(list_places(*after)) == list_all(desk.texts)
-    assert (after[-1].has_more, after[-1].partial, after[-1].degraded) == (False, False, [])
 
 
 def test_a_model_that_fails_in_the_middle_is_asked_again_by_the_next_request():
@@ -298,15 +253,6 @@ def test_a_model_that_fails_in_the_middle_is_asked_again_by_the_next_request():
     ]
 
 
-def test_a_request_without_the_model_leaves_its_units_to_a_later_one():
-    desk = Desk({"a.md": "1 1"}, asks_model=False, page_items=9)
-    (page,) = desk.get_all()
-    assert (list_places(page), page.partial, page.unanswered_count) == ([("a.md", 0)], True, 1)
-
-    desk.asks_model = True
-    assert list_places(*desk.get_all()) == [("a.md", 0), ("a.md", 100)]
-
-
 def test_items_that_the_document_has_already_are_left_out():
     desk = Desk({"a.md": "0 1 1"}, page_items=9)
     work = desk.worker.work
@@ -315,17 +261,6 @@ def test_items_that_the_document_has_already_are_left_out():
     )
 
     assert list_places(*desk.get_all()) == [("a.md", 100)]
-
-
-def test_a_required_model_that_fails_ends_the_work_and_keeps_what_is_done():
-    desk = Desk({"a.md": "0 1 1"}, required=True)
-    desk.worker.down = True
-    with pytest.raises(ModelUnreachable):
-        desk.get()
-
-    desk.worker = ScriptedWorker()
-    assert list_places(desk.get()) == [("a.md", 100), ("a.md", 200)]
-    assert desk.worker.worked == [("a.md", 1), ("a.md", 2)]
 
 
 def test_a_run_that_is_not_stored_has_all_items_of_a_document_on_one_page():

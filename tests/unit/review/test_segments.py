@@ -1,8 +1,6 @@
 """A document is cut into the texts that are translated; everything else is left out."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
@@ -115,10 +113,6 @@ def test_markup_around_all_of_a_segment_is_no_part_of_it(text: str) -> None:
     assert _mask(text) == ("All of it.", ())
 
 
-def test_two_bold_words_at_both_ends_keep_their_marks() -> None:
-    assert _mask("**A** and **B**").text == "⟦1⟧A⟦2⟧ and ⟦3⟧B⟦4⟧"
-
-
 def test_a_plain_text_has_no_markup_but_addresses_variables_and_columns() -> None:
     masked = _mask("A **b** {name} at http://a.b/c  with  gaps", "text/plain")
     assert masked == ("A **b** ⟦1⟧ at ⟦2⟧with⟦3⟧gaps", ("{name}", "http://a.b/c  ", "  "))
@@ -154,12 +148,3 @@ def test_lost_repeated_and_invented_placeholders_are_faults(answer: str, faults:
 )
 def test_a_translation_gets_no_markup_of_its_own(source: str, answer: str, restored: str) -> None:
     assert restore(Masked(source, ("`x`",)), answer, is_markdown=True) == restored
-
-
-@given(st.permutations(range(1, 5)), st.lists(st.sampled_from("abc "), min_size=5, max_size=5))
-def test_a_restored_translation_can_be_masked_again(order: list[int], words: list[str]) -> None:
-    masked = Masked("⟦1⟧ x ⟦2⟧ y ⟦3⟧ z ⟦4⟧", ("**", "**", "`**`", "](a.md)"))
-    pairs = zip(words, order, strict=False)
-    answer = "".join(f"{word}⟦{number}⟧" for word, number in pairs).strip() + words[-1].strip()
-    target = restore(masked, answer, is_markdown=True)
-    assert all(part in target for part in masked.protected)

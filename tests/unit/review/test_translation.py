@@ -15,7 +15,6 @@ from kebab.review.translation import (
     build_translation,
     check_pair,
     explain_untranslated,
-    is_untranslated,
 )
 from tests.fakes.review import make_document
 from tests.fakes.translator import to_hangul
@@ -171,11 +170,3 @@ def test_a_fault_is_found(source: str, target: str, to: str, kind: str) -> None:
 
 def test_a_language_that_cannot_be_told_apart_is_not_judged() -> None:
     assert _find_kinds("These are the words here.", "ეს არის სიტყვები აქ, სადაც უნდა.", "ka") == []
-
-
-def test_a_short_or_unknown_text_counts_as_translated() -> None:
-    assert not is_untranslated("Kubernetes API", "Kubernetes API", "en")
-    assert not is_untranslated("one two three four five", "one two three four five", None)
-    assert is_untranslated(
-        "이것은 긴 문장이고 번역되지 않았다.", "이것은 긴 문장이고 번역되지 않았다.", None
-    )

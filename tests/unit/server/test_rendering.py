@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 import pytest
 
 from kebab.core.media import CHAT, DOCX, EMAIL, XLSX
-from kebab.server.rendering import NOTEBOOK, Passage, RenderTask, render
+from kebab.server.rendering import NOTEBOOK, Passage, RenderTask, locate_picture, render
 from tests.hostile_notes import HOSTILE
 
 ID = "0a" * 16
@@ -181,3 +181,16 @@ def test_what_its_author_marked_and_callouts_and_properties_are_shown_as_such():
     assert '<mark class="written">them</mark>' in html
     assert "<span>b › C</span>" in html
     assert '<strong class="callout-title">Note</strong>' in html
+
+
+def test_a_picture_lies_in_the_folder_of_the_source(tmp_path):
+    note, folder = tmp_path / "source" / "a" / "note.md", tmp_path / "source"
+    note.parent.mkdir(parents=True)
+    for name in ("source/x.png", "source/x.svg", "out.png"):
+        (tmp_path / name).touch()
+    (folder / "y.png").symlink_to(folder / "x.svg")
+
+    assert locate_picture(str(note), str(folder), "../x.png") == (folder / "x.png").resolve()
+    wrong = ("../../out.png", "/x.png", "../x.svg", "../y.png", "gone.png", "", "..", "x\0.png")
+    for source in (*wrong, "x" * 5_000 + ".png"):
+        assert locate_picture(str(note), str(folder), source) is None

@@ -182,7 +182,7 @@ def test_without_notifications_everything_is_scanned_often_and_it_is_said_once(w
     assert world.kinds.count("polling") == 1
     (event,) = [one for one in world.events if one.kind == "polling"]
     assert (event.hint, report.polling) == ("sysctl x", True)
-    assert 8 <= len(world.runs) <= 15
+    assert 5 <= len(world.runs) <= 8
 
 
 def test_a_long_run_is_followed_by_a_rest(world):

@@ -10,18 +10,6 @@ from kebab.config.settings import Ask, Settings
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 
-
-@pytest.mark.parametrize("flags", [["--json"], ["--output-format", "json"]])
-def test_a_program_gets_a_hint_to_ask(kebab, opened, flags):
-    ran = kebab("chat", *flags)
-
-    assert (ran.status, ran.out, opened) == (2, "", [])
-    assert (ran.fault["code"], ran.fault["hint"]) == (
-        "usage_invalid",
-        "kebab ask --session NAME QUESTION",
-    )
-
-
 NAME = re.compile(r"chat-\d{4}-\d\d-\d\d-\d{4}")
 
 

@@ -14,13 +14,6 @@ def test_a_publication_says_what_is_in_it_and_what_was_sent():
     ]
 
 
-def test_a_dry_run_says_what_would_be_sent():
-    text = "\n".join(render_publication(replies.publish_report(dry_run=True), PLAIN))
-
-    assert "would publish" in text
-    assert text.endswith("2 passages new, 1 gone")
-
-
 def test_a_base_says_its_age_and_its_problem():
     base = replies.published_base(problem="cannot read x", weight=0.5)
     text = "\n".join(render_source_list(replies.source_list(published=[base]), WIDE))

@@ -55,14 +55,6 @@ def test_an_interruption_keeps_what_is_done(kebab, note, home):
     assert "go on: kebab review --run-id 4f1d2c3b" in ran.err
 
 
-def test_an_interrupted_page_is_printed(kebab, home, monkeypatch):
-    monkeypatch.chdir(home)
-    (home / "late.md").write_text(TEXT, encoding="utf-8")
-    ran = kebab("review", "late.md", "--json")
-
-    assert (ran.status, ran.reply["exit_code"]) == (130, 130)
-
-
 @pytest.mark.parametrize("form", ["sarif", "lines"])
 def test_forms_of_text_are_refused_with_json(kebab, form):
     ran = kebab("review", "a.md", "--format", form, "--json")

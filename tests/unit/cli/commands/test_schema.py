@@ -1,16 +1,7 @@
 import json
 import re
 
-from kebab.config.settings import Settings
 from kebab.wire.json_schema import build_schemas
-
-
-def test_errors_need_neither_settings_nor_a_knowledge_base(kebab, opened, home):
-    ran = kebab("schema", "--errors", "--json", "--config", str(home / "none.toml"))
-
-    assert "not_indexed" in {row["code"] for row in ran.reply["errors"]}
-    assert opened[0].settings == Settings()
-
 
 MOST_BYTES = 5700
 """What an agent reads to learn every command."""

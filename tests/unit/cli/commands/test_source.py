@@ -1,5 +1,3 @@
-import pytest
-
 from kebab.wire.library import SourceRmRequest
 from kebab.wire.published import SourceAddRequest
 
@@ -18,11 +16,3 @@ def test_a_published_base_is_added_with_its_flags(kebab, opened):
     request = SourceAddRequest(url="s3://bucket/base", name="guide", weight=0.5, mode="remote")
     assert opened[0].asked == [("source_add", request)]
     assert ran.reply["base"]["name"] == "docs"
-
-
-@pytest.mark.parametrize("flags", [("--weight", "0"), ("--name", "a/b")])
-def test_a_value_that_cannot_be_is_refused(kebab, opened, flags):
-    ran = kebab("source", "add", "s3://bucket/base", *flags)
-
-    assert ran.status == 2
-    assert not opened or opened[0].asked == []

@@ -9,7 +9,6 @@ from kebab.cli.integrations.clients import (
     Places,
     find_client,
     find_program,
-    is_current,
 )
 
 HOME, PROJECT = Path("/home/ada"), Path("/work")
@@ -66,9 +65,6 @@ def test_a_client_is_found_by_its_folder_or_its_program(client, tmp_path):
     assert places.is_found(client)
 
 
-ENTRY = {"command": "/usr/bin/kebab", "args": ["mcp"]}
-
-
 @pytest.fixture
 def interpreter(tmp_path, monkeypatch):
     """A folder with an interpreter and no `kebab` beside it."""
@@ -118,14 +114,3 @@ def test_an_entry_has_the_form_of_its_client(name, entry, interpreter):
     built = json.dumps(find_client(name).build_entry(["--x"], ["-c"]))
 
     assert json.loads(built.replace(str(interpreter / "python"), "PYTHON")) == entry
-
-
-@pytest.mark.parametrize(
-    ("found", "current"),
-    [
-        (ENTRY, True),
-        ([], False),
-    ],
-)
-def test_an_entry_is_current_when_it_starts_this_program(found, current):
-    assert is_current(found, ENTRY) is current

@@ -10,7 +10,6 @@ from kebab.cli.render.canvas import (
     build_link,
     clean,
     create_canvas,
-    format_duration,
     uses_color,
 )
 from kebab.config.settings import Output
@@ -42,15 +41,6 @@ def test_the_flag_decides_then_no_color_then_force_color(choice, environ, termin
     assert uses_color(choice, environ, is_terminal=terminal) is wanted
 
 
-def test_a_pipe_is_never_decorated_or_broken():
-    reader, writer = os.pipe()
-    try:
-        assert create_canvas(OutputChannel(writer, "<stdout>"), "auto") == Canvas()
-    finally:
-        os.close(reader)
-        os.close(writer)
-
-
 def test_a_terminal_takes_colour_links_and_changing_lines(terminal, monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "72")
@@ -58,21 +48,6 @@ def test_a_terminal_takes_colour_links_and_changing_lines(terminal, monkeypatch)
     assert create_canvas(terminal, "auto") == Canvas(
         width=72, color=True, links=True, live=True, height=24
     )
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0.038, "38 ms"),
-        (1.24, "1.2 s"),
-        (59.94, "59.9 s"),
-        (59.96, "1 min 0 s"),
-        (200.4, "3 min 20 s"),
-        (3900, "1 h 5 min"),
-    ],
-)
-def test_a_duration_is_readable(seconds, text):
-    assert format_duration(seconds) == text
 
 
 FILE = "/a b/백업.md"
@@ -90,11 +65,6 @@ PATH = "/a%20b/%EB%B0%B1%EC%97%85.md"
 )
 def test_each_format_has_its_address(form, link):
     assert build_link(FILE, 12, form) == link
-
-
-@pytest.mark.parametrize("form", ["default", "none", "vscode", "my://{path}#{line}"])
-def test_the_setting_takes_names_and_formats(form):
-    assert msgspec.convert({"hyperlink_format": form}, Output).hyperlink_format == form
 
 
 @pytest.mark.parametrize("form", ["", "nonsense", "file://{line}"])

@@ -1,6 +1,5 @@
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.documents import (
-    render_chunk,
     render_document_list,
     render_duplicates,
 )
@@ -37,15 +36,6 @@ def test_a_file_and_the_documents_within_it_are_one_line_on_a_terminal(tmp_path)
     assert box.endswith("2 documents")
     assert [line.split()[0] for line in rest[:2]] == ["dir!/a.md", "dir!/b.md"]
     assert len(whole) == 7
-
-
-def test_a_passage_is_shown_with_its_neighbours_and_its_text():
-    lines = list(render_chunk(replies.chunk_inspection(), Canvas()))
-
-    assert "vector    committed (fastembed-minilml6-384-v1)" in lines
-    assert f"next      {'e' * 32}" in lines
-    assert not [line for line in lines if line.startswith("previous")]
-    assert lines[-2:] == ["Stop the writer,", "then restore."]
 
 
 def drawn(reply, canvas=TERMINAL, next_page=""):

@@ -1,8 +1,5 @@
-import pytest
-
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.documents import render_related
-from kebab.wire.search import DegradedChannel
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=40, color=True, links=True)
@@ -32,13 +29,3 @@ def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
     assert "\x1b]8;;file:///home/ada/notes/ops/backup.md\x1b\\" in first
     assert "\x1b[1;33mrestore\x1b[0m" in "".join(snippet)
     assert all(len(line) <= 40 for line in drawn(replies.related_docs(one), Canvas(width=40)))
-
-
-@pytest.mark.parametrize(("hint", "lines"), [("kebab ingest", 2), (None, 1)])
-def test_a_comparison_by_words_only_is_reported(hint, lines):
-    lost = DegradedChannel(channel="vector", reason="no vector yet", hint=hint)
-
-    said = drawn(replies.related_docs(replies.related_doc(), degraded=[lost]))[-lines:]
-
-    assert said[0] == "note: compared by words: no vector yet"
-    assert said[1:] == (["hint: kebab ingest"] if hint else [])

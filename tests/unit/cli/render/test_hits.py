@@ -205,23 +205,6 @@ def test_no_results_are_no_absence_while_files_are_unread():
     assert not any("your notes" in line for line in text)
 
 
-@pytest.mark.parametrize(
-    ("fields", "suggested"),
-    [
-        pytest.param({"new": 1}, True, id="new"),
-        pytest.param({"unlisted": ["/n"]}, True, id="unlisted"),
-        pytest.param({"failed": 1, "checked": 5002}, False, id="failed"),
-        pytest.param({"gone": 1}, False, id="gone"),
-    ],
-)
-def test_a_refresh_is_suggested_where_it_reads_more(fields, suggested):
-    reply = replace(replies.response(query="x"), coverage=replies.coverage(**fields))
-
-    assert (
-        any("--refresh" in line for line in drawn(reply, paging=Paging(repeat=repeat))) == suggested
-    )
-
-
 def test_nothing_is_suggested_while_an_ingest_runs():
     indexing = Indexing(pid=7, started_at="", done=None, total=None, unit=None)
     found = replies.coverage(indexing=indexing, files=0, checked=0)

@@ -9,16 +9,6 @@ def drawn(*paths, canvas=None):
     return list(render_path_explanations(reply, canvas or Canvas()))
 
 
-def test_a_file_of_the_index_is_described():
-    assert drawn(replies.path_explanation()) == [
-        "ops/paper.pdf  in",
-        "  it is in the index",
-        "  source    /home/ada/notes",
-        "  format    application/pdf",
-        f"  document  {replies.DOC}",
-    ]
-
-
 def explain(rule):
     found = replies.path_explanation(
         included=False, message="an ignore file names it", rule=rule, doc_id=None, hint="do it"

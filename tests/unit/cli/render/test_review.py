@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 from msgspec.structs import replace
 
@@ -133,18 +131,6 @@ def lines(translated=2, *, findings=(), target=None):
     text = TranslatedText(text="x", segments=2, translated=translated, findings=[])
     page = review_pages.page(None, translation=text)
     return list(render_outcome(page, findings, target, Canvas()))
-
-
-@pytest.mark.parametrize(
-    ("fields", "shown"),
-    [
-        ({}, ["2 of 2 segments translated"]),
-        ({"findings": ["a", "b"]}, ["2 of 2 segments translated, 2 findings"]),
-        ({"target": Path("b.md")}, ["2 of 2 segments translated", "written: b.md"]),
-    ],
-)
-def test_the_outcome_says_what_became_of_the_segments(fields, shown):
-    assert lines(**fields) == shown
 
 
 def test_what_was_not_translated_is_named_with_its_cause():

@@ -195,11 +195,3 @@ def test_a_block_of_code_has_words_of_its_passage_or_of_the_question(answer, sup
     found = verify_claims(claims, known, "How do I check --tag work?")
 
     assert [[one.marker for one in each.supporting] for each in found] == supporting
-
-
-def test_a_contradiction_of_an_uncited_claim_is_reported():
-    (found,) = verify_claims(
-        [Claim(0, 1, "The heat pump was not installed in Berlin.", ())], index_passages(PUMP)
-    )
-
-    assert found.warnings[0].message == "no citation, and contradicted by passage 1: installed"

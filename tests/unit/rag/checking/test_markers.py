@@ -1,8 +1,4 @@
-import re
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kebab.rag.checking.markers import (
     find_code_spans,
@@ -65,25 +61,6 @@ def test_markers_of_unknown_passages_are_removed_and_reported(text, expected, un
 
     assert marked.text == expected
     assert [one.marker for one in marked.unknown] == unknown
-
-
-NOISE = st.lists(
-    st.sampled_from(
-        ["[1]", "[2]", "[9]", "[1, 9]", " ", "a", ".", "`", "\n", "[", "]", "【", "\u202e"]
-    ),
-    max_size=30,
-).map("".join)
-
-
-@given(NOISE)
-def test_parsing_twice_changes_nothing(text):
-    marked = parse_markers(text, KNOWN)
-
-    for one in marked.markers:
-        assert marked.text[one.start : one.end] == f"[{one.marker}]"
-    assert all(one.marker in KNOWN for one in marked.markers)
-    assert all(0 <= one.start <= len(marked.text) for one in marked.unknown)
-    assert re.sub(r"[\[\]\d,\s\\]", "", marked.text) == re.sub(r"[\[\]\d,\s]", "", text)
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,3 @@ def test_a_text_with_a_date_of_its_own_is_not_reported() -> None:
     markup = Markup(front_matter=FrontMatterUse(0, len(front), (("date", "2019-05-01"),)))
     document = make_document(f"{front}As of May 2019, it works.", markup)
     assert list(StaleDate().check(document, FakeSurroundings())) == []
-
-
-def test_the_age_limit_is_that_of_the_settings() -> None:
-    document = make_document("As of January 2025, it has three modes.")
-    assert len(list(StaleDate().check(document, FakeSurroundings(stale_days=100)))) == 1
-    document = make_document("As of January 2015, it has three modes.")
-    assert list(StaleDate().check(document, FakeSurroundings(stale_days=0))) == []

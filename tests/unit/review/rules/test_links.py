@@ -63,10 +63,6 @@ def test_a_link_to_a_missing_file_is_found_at_its_target(target: str) -> None:
     assert (found.rule_id, found.fix) == ("broken-link", None)
 
 
-def test_addresses_of_pages_may_be_relative_to_the_address_of_the_page() -> None:
-    assert _check(BrokenLink(), "[t](c.md)", path="sub.md") == []
-
-
 def test_the_only_file_of_the_same_name_is_proposed() -> None:
     one = {"z.md": (Path("/notes/new/z.md"),)}
     (found,) = _check(BrokenLink(), "[t](./old/z.md#p)", namesakes=one)
@@ -76,12 +72,6 @@ def test_the_only_file_of_the_same_name_is_proposed() -> None:
     two = {"z.md": (Path("/notes/new/z.md"), Path("/notes/other/z.md"))}
     (found,) = _check(BrokenLink(), "[t](old/z.md)", namesakes=two)
     assert found.fix is None
-
-
-def test_links_of_pages_that_a_program_wrote_are_its_own() -> None:
-    text = "# A\n\n[b](missing.md)\n"
-    assert len(_check(BrokenLink(), text)) == 1
-    assert _check(BrokenLink(), f"<!-- DO NOT EDIT -->\n\n{text}") == []
 
 
 @pytest.mark.parametrize(

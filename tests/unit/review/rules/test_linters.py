@@ -87,11 +87,6 @@ def test_commands_of_a_configuration_are_not_run(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
-def test_code_between_shortcodes_is_no_markup() -> None:
-    text = "# A\n\n{{< highlight yaml >}}\na:\n  # B\n  b: 1\n{{< /highlight >}}\n"
-    assert check(Rumdl(is_given=True), make_document(text, read_markup(text))) == []
-
-
 def test_one_run_reads_the_files_that_follow(tmp_path: Path) -> None:
     log = tmp_path / "log"
     program = write(
@@ -116,12 +111,6 @@ def test_a_misspelled_word_has_a_certain_fix_in_prose_only() -> None:
     found = check(Typos(is_given=True), document)
     assert [(one.start, one.fix and one.fix.safe) for one in found] == [(5, False), (24, True)]
     assert {one.fix and one.fix.text for one in found} == {"receive"}
-
-
-def test_a_word_with_several_corrections_has_no_fix() -> None:
-    (found,) = check(Typos(is_given=True), make_document("It shows the commnd line.\n"))
-    assert (found.edit, found.fix) == ("note", None)
-    assert found.reason == "the word is misspelled: commnd, should be `command`, `commend`"
 
 
 @pytest.mark.parametrize("text", ["mis-recieve it", "RECIEVE it", "prerecieve2", "wr1teable"])
@@ -172,11 +161,3 @@ def test_without_the_program_the_extra_is_named(
         "rumdl is not installed",
         format_install("kebab", ["lint"]),
     )
-
-
-def test_a_file_in_another_encoding_is_named(tmp_path: Path) -> None:
-    faults: list[DegradedChannel] = []
-    file = tmp_path / "a.md"
-    file.write_bytes("# Größe und Maß\n".encode("latin-1"))
-    assert check(Rumdl(report=faults.append), read(file)) == []
-    assert "rumdl reads UTF-8 only" in faults[0].reason

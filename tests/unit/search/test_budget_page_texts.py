@@ -4,8 +4,13 @@ import pytest
 
 from kebab.core.chunks import Extent
 from kebab.core.queries import Detail, Hit, Query, Snippet
-from kebab.search.budget import estimate_hit_tokens, estimate_page_tokens, fit_budget
-from kebab.search.page_texts import drop_weak_texts, grow_texts
+from kebab.search.budget import (
+    drop_weak_texts,
+    estimate_hit_tokens,
+    estimate_page_tokens,
+    fit_budget,
+    grow_texts,
+)
 from tests.fakes import evidence
 
 
@@ -84,7 +89,7 @@ class Section:
             for rank, number in enumerate(numbers, 1)
         ]
         asked = Query(text="x", detail=Detail.BEST, **query)
-        return grow_texts(hits, asked, self, self.read, lambda _: {"line": 1.0})
+        return grow_texts(hits, asked, self.list_extents, self.read, lambda _: {"line": 1.0})
 
 
 def get_lines(hit):
