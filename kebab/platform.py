@@ -9,7 +9,6 @@ import importlib.util
 import os
 import resource
 import select
-import shutil
 import signal
 import stat
 import sys
@@ -41,6 +40,8 @@ def list_missing_features() -> list[str]:
 
 def find_editor() -> str:
     """Return an editor of this machine."""
+    import shutil
+
     known = ("nano", "vim", "vi", "nvim", "micro", "hx", "emacs", "code")
     return next(filter(shutil.which, known), "vi")
 

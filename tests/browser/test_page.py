@@ -65,7 +65,7 @@ def test_keys_alone_search_open_read_and_go_back(visit):
     page = visit()
     page.wait(lambda: get_focus(page) == "q", "the focus is in the field")
     press(page, "starter")
-    page.wait_for("#results[aria-busy=false] .summary", "2 hits")
+    page.wait_for("#results[aria-busy=false] .summary", "3 hits")
     press(page, Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ENTER)
     page.wait(lambda: get_focus(page) == "reader", "the focus is in the reader")
     page.wait_for("#reader .passage")

@@ -18,7 +18,7 @@ STATEMENTS = [
     ("query: a prefix", "search 'magnes*'", "garden.md:"),
     ("query: accents do not count", "search mágnesium", "garden.md:"),
     ("query: a tag in the query", "search starter tag:bread", "sourdough.md:"),
-    ("query: #tag is the same", "search '#bread'", "sourdough.md:"),
+    ("query: a hash is the same", "search '#bread'", "sourdough.md:"),
     ("query: a path in the query", "search certificate path:incident", "incident-2024-03.md:"),
     ("query: a filter alone lists", "search lang:ko -l", ".ko.md"),
     ("query: a type in the query", "search office type:txt -l", "meetings.txt"),

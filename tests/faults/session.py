@@ -151,7 +151,7 @@ def _list_reading_commands(known: Names) -> list[Command]:
 
 
 def _list_search_commands() -> list[Command]:
-    lines = b'"dough rest"\n{"query": "cat", "mode": "vector"}\n{"query": 5}\n'
+    lines = b'"the dough rests for 12 hours"\n{"query": "cat", "mode": "vector"}\n{"query": 5}\n'
     return [
         Command("lexical search", ("search", "dough", "--mode", "lexical")),
         Command("hybrid search", ("search", "how long does dough rest")),

@@ -67,7 +67,7 @@ def test_a_lack_of_memory_behind_the_channels_is_reported(module, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of the address space is Linux's")
-@pytest.mark.parametrize("kilobytes", [26_000, 100_000, 200_000])
+@pytest.mark.parametrize("kilobytes", [40_000, 100_000, 200_000])
 def test_too_little_memory_is_never_an_empty_no(kilobytes, tmp_path):
     line = f"ulimit -v {kilobytes}; exec {sys.executable} -m kebab search bread --json"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}

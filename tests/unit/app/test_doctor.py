@@ -42,7 +42,7 @@ def test_weights_of_another_model_are_detected(desk):
     tiny_model.install_model(MINILM, desk.folder / "models", seed=4)
     checks = _checks(desk)
 
-    assert _failed(checks) == {"embedding_probe"}
+    assert _failed(checks) == {"database", "embedding_probe"}
     assert "0.7553" in checks["embedding_probe"].summary
 
 

@@ -257,7 +257,7 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
     ),
     (
         lambda: checks.check_database(storage(find_schema=lambda: None)),
-        *("warn", "kebab ingest FOLDER", "nothing indexed yet"),
+        *("fail", "kebab ingest FOLDER", "nothing indexed yet"),
     ),
     (
         lambda: checks.check_database(
@@ -322,7 +322,7 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
         lambda: checks.check_settings(
             lambda: SettingsFile(path=Path("/a b.toml"), warnings=("port not understood: x", "y"))
         ),
-        *("warn", "${EDITOR:-vi} '/a b.toml'", "port not understood: x; y"),
+        *("warn", "micro '/a b.toml'", "port not understood: x; y"),
     ),
     (
         lambda: checks.check_settings(
@@ -354,7 +354,8 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
 
 
 @pytest.mark.parametrize(("find", "status", "fix", "part"), FINDINGS)
-def test_a_check_finds_a_state_with_its_fix(find, status, fix, part):
+def test_a_check_finds_a_state_with_its_fix(find, status, fix, part, monkeypatch):
+    monkeypatch.setenv("EDITOR", "micro")
     finding = find()
 
     assert (finding.status, finding.fix) == (status, fix)
