@@ -8,11 +8,12 @@ it, but for those that a writer deletes meanwhile. The next ingest embeds such a
 
 import errno
 import os
+import shutil
 import stat
 import zipfile
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import IO, TYPE_CHECKING, BinaryIO
 
 import msgspec
@@ -137,7 +138,9 @@ def _write_archive(
     with ExitStack() as opened:
         # Beside the target, where the archive needs space anyway.
         with translate_os_errors(target.parent, "create"):
-            copies = Path(opened.enter_context(TemporaryDirectory(prefix=".", dir=target.parent)))
+            copies = Path(mkdtemp(prefix=".", dir=target.parent))
+        # `TemporaryDirectory` calls itself without end where a folder cannot be read.
+        opened.callback(shutil.rmtree, copies)
         copy_database(context.database, copies / INDEX)
         if reviews.exists():
             copy_database(reviews, copies / REVIEWS)

@@ -163,7 +163,7 @@ def _list_search_commands() -> list[Command]:
             "search without sidecar", ("search", "dog park", "--mode", "vector"), "bare", status=1
         ),
         Command("search of nothing", ("search", "dough"), "empty", status=3),
-        Command("search of edits", ("search", "dough hours"), "edited"),
+        Command("search of edits", ("search", "how long does dough rest"), "edited"),
     ]
 
 
