@@ -10,7 +10,7 @@ from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
     "kebab": 92_500,
-    "tests": 82_000,
+    "tests": 71_000,
     "kebab/app": 13_000,
     "kebab/chunk": 1_500,
     "kebab/cli": 12_500,
@@ -21,19 +21,19 @@ MOST_LINES = {
     "kebab/embed": 2_500,
     "kebab/errors": 2_000,
     "kebab/ingest": 4_000,
-    "kebab/limits": 1_000,
+    "kebab/limits": 500,
     "kebab/llm": 2_500,
-    "kebab/parse": 17_500,
+    "kebab/parse": 17_000,
     "kebab/rag": 4_000,
     "kebab/review": 5_000,
     "kebab/search": 5_500,
     "kebab/server": 4_500,
     "kebab/source": 1_500,
-    "kebab/store": 6_000,
+    "kebab/store": 5_500,
     "kebab/text": 3_500,
     "kebab/wire": 5_000,
 }
-MOST_MODULES = {"kebab": 423}
+MOST_MODULES = {"kebab": 412}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)

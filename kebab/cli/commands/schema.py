@@ -1,8 +1,6 @@
 """`kebab schema` describes this build: its statistics, its commands, its schemas."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,12 +9,6 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, GlobalOption, complete, create_global_options, filter_options
 from kebab.errors.signal import Exit
 from kebab.wire.command_help import CommandList, CommandUsage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from kebab.cli.render.canvas import Canvas
-    from kebab.wire.health import Introspection
 
 
 @declare_command(
@@ -58,16 +50,10 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
         catalog = context.run(ExplainRequest(), Settings())
         assert isinstance(catalog, ErrorCatalog)
         return context.print_reply(catalog, render_error_table)
+    from kebab.cli.render.health import render_schema
     from kebab.wire.health import SchemaRequest
 
-    reply = context.run(SchemaRequest())
-    return context.print_reply(reply, partial(_render, verbose=context.flags.verbose))
-
-
-def _render(reply: "Introspection", canvas: "Canvas", *, verbose: bool) -> "Iterable[str]":
-    from kebab.cli.render.health import render_schema
-
-    return render_schema(reply, canvas, verbose=verbose)
+    return context.print_reply(context.run(SchemaRequest()), render_schema)
 
 
 _LONGEST_CHOICES = 30

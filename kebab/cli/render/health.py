@@ -84,30 +84,25 @@ def _render_indexing(reply: Doctor | Introspection, canvas: Canvas) -> Iterator[
         yield f"{canvas.strong('indexing')}  {format_indexing(reply.indexing)}"
 
 
-def render_schema(reply: Introspection, canvas: Canvas, *, verbose: bool = False) -> Iterator[str]:
-    """Yield the version, the statistics, the models, the capabilities and the wire schemas."""
+def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
+    """Yield the version, the wire schemas, the capabilities, the models and the statistics."""
     yield canvas.strong(f"kebab v{reply.kebab_version}")
     yield from _render_indexing(reply, canvas)
-    for title, block in {"stats": reply.stats, "models": reply.models}.items():
+    yield from ("", canvas.strong("wire schemas"))
+    yield from canvas.wrap(", ".join(reply.wire.schemas), "  ")
+    yield from ("", canvas.strong("capabilities"))
+    marks = {True: canvas.success("✓"), False: canvas.dim("✗")}
+    for name, works in msgspec.to_builtins(reply.capabilities).items():
+        yield f"  {marks[works]} {name}"
+    if reply.plugins:
+        plugins = ", ".join(f"{one.name} ({one.package} {one.version})" for one in reply.plugins)
+        yield from ("", canvas.strong("plugins"), *canvas.wrap(clean(plugins), "  "))
+    for title, block in {"models": reply.models, "stats": reply.stats}.items():
         values = msgspec.to_builtins(block)
         yield from ("", canvas.strong(title))
         most = _MOST_COUNTS if canvas.is_terminal else None
         rows = [(name, clean(_format_value(name, value, most))) for name, value in values.items()]
         yield from render_fields(rows, canvas, "  ")
-    if reply.plugins:
-        plugins = ", ".join(f"{one.name} ({one.package} {one.version})" for one in reply.plugins)
-        yield from ("", canvas.strong("plugins"), *canvas.wrap(clean(plugins), "  "))
-    yield from ("", canvas.strong("capabilities"))
-    capabilities = msgspec.to_builtins(reply.capabilities)
-    for works, mark in ((True, canvas.success("✓")), (False, canvas.dim("✗"))):
-        if names := [name for name, value in capabilities.items() if value is works]:
-            yield from canvas.hang(", ".join(names), f"  {mark} ", 4)
-    yield from ("", canvas.strong("wire schemas"))
-    if verbose:
-        yield from canvas.wrap(", ".join(reply.wire.schemas), "  ")
-    else:
-        yield f"  {len(reply.wire.schemas)} schemas; print one: kebab schema NAME"
-        yield canvas.dim("  list their names: kebab schema --verbose")
     if reply.unreadable:
         yield from ("", *canvas.note(clean(reply.unreadable.message)))
         yield from canvas.hint(clean(reply.unreadable.hint or ""))

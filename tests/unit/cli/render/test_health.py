@@ -100,13 +100,14 @@ def test_clients_are_a_table_on_a_terminal():
     assert lines[-2:] == ["install: kebab install CLIENT", "update: kebab install codex --mcp"]
 
 
-def test_the_names_of_schemas_are_folded_unless_asked_for():
-    folded = "\n".join(render_schema(replies.introspection(), Canvas()))
-    listed = "\n".join(render_schema(replies.introspection(), Canvas(), verbose=True))
+def test_a_build_is_described_in_the_order_of_the_contract():
+    lines = list(render_schema(replies.introspection(), Canvas()))
 
-    assert "error.v1, search_response.v1" not in folded
-    assert "print one: kebab schema NAME" in folded
-    assert "error.v1, search_response.v1" in listed
+    blocks = ("wire schemas", "capabilities", "models", "stats")
+    assert lines[0].startswith("kebab v")
+    assert [line for line in lines if line in blocks] == list(blocks)
+    assert "  error.v1, search_response.v1" in lines
+    assert "  ✓ json_mode" in lines
 
 
 def test_an_index_that_cannot_be_read_is_reported_at_the_end():
