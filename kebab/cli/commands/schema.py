@@ -1,6 +1,7 @@
 """`kebab schema` describes this build: its statistics, its commands, its schemas."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,10 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, GlobalOption, complete, create_global_options, filter_options
 from kebab.errors.signal import Exit
 from kebab.wire.command_help import CommandList, CommandUsage
+
+if TYPE_CHECKING:
+    from kebab.cli.render.canvas import Canvas
+    from kebab.wire.health import Introspection
 
 
 @declare_command(
@@ -50,10 +55,15 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
         catalog = context.run(ExplainRequest(), Settings())
         assert isinstance(catalog, ErrorCatalog)
         return context.print_reply(catalog, render_error_table)
-    from kebab.cli.render.health import render_schema
     from kebab.wire.health import SchemaRequest
 
-    return context.print_reply(context.run(SchemaRequest()), render_schema)
+    return context.print_reply(context.run(SchemaRequest()), _render)
+
+
+def _render(reply: "Introspection", canvas: "Canvas") -> Iterable[str]:
+    from kebab.cli.render.health import render_schema
+
+    return render_schema(reply, canvas)
 
 
 _LONGEST_CHOICES = 30
