@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, get_args
 from kebab.config.settings import Plugins
 from kebab.core.media import CitationKind, MediaType
 from kebab.core.ports import Parser
-from kebab.errors.catalog import DependencyMissing
 from kebab.errors.signal import Signal
 
 PARSERS, RULES = "kebab.parsers", "kebab.rules"
@@ -159,15 +158,6 @@ def _check_rule(found: Any) -> Facts:
 
 
 _CHECKS = {PARSERS: check_format, RULES: _check_rule}
-
-
-def build_missing_plugin(feature: str, package: str, *, enabled: bool) -> DependencyMissing:
-    """Return the error of what cannot be done without a plugin, with what brings it back."""
-    install = f"pip install --upgrade {package}" if enabled else _SWITCH_ON
-    return DependencyMissing(feature=feature, install=install)
-
-
-_SWITCH_ON = "export KEBAB_PLUGINS_ENABLED=true"
 
 
 def inspect_plugins(

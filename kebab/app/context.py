@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
     from kebab.core.chunks import Matrix
-    from kebab.core.ports import Embedder, LibraryReader
+    from kebab.core.ports import Embedder
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
     from kebab.store.sqlite.reviews import SqliteReviewStore
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kebab.wire.published import Registration, Registry
 
 _DEFAULT_DIMENSION = 384
-_PACKAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DIMENSION = re.compile(r"-(\d+)-v\d+$")
 """Matches the dimension in an embedding version."""
 
@@ -56,21 +55,6 @@ def parse_dimension(embedding_version: str | None) -> int:
     """Return the dimension that an embedding version names, 0 without one."""
     dimension = _DIMENSION.search(embedding_version or "")
     return int(dimension[1]) if dimension else 0
-
-
-StoredFormats: TypeAlias = Mapping[str, tuple[str, str]]
-"""The media type and the package of each suffix or file name that plugins add."""
-
-
-def load_formats(reader: "LibraryReader") -> StoredFormats:
-    """Return the formats of plugins that the last ingest knew."""
-    text = reader.get_value(PLUGIN_FORMATS) or "{}"
-    try:
-        found = msgspec.json.decode(text, type=dict[str, tuple[str, str]])
-    except msgspec.MsgspecError:
-        return {}
-    # The database may be from an archive, and commands name the package.
-    return {name: pair for name, pair in found.items() if _PACKAGE.fullmatch(pair[1])}
 
 
 class SystemClock:
@@ -331,7 +315,7 @@ class AppContext:
         """The folders that no scan enters: those of the index and of the models."""
         return str(self.paths.data), str(self.paths.models)
 
-    def build_scan_rules(self, formats: StoredFormats | None = None) -> ScanRules:
+    def build_scan_rules(self, formats: Mapping[str, str] | None = None) -> ScanRules:
         """Return the rules of a scan under these settings.
 
         Without `formats` those of plugins are the ones that the last ingest knew.
@@ -341,7 +325,9 @@ class AppContext:
                 suppress(NotIndexed, IoError, Locked, StoreCorrupt),  # other steps report it
                 self.open_reader() as reader,
             ):
-                formats = load_formats(reader)
+                text = reader.get_value(PLUGIN_FORMATS) or "{}"
+                with suppress(msgspec.MsgspecError):
+                    formats = msgspec.json.decode(text, type=dict[str, str])
         settings = self.settings.ingest
         return ScanRules(
             exclude=tuple(settings.exclude),
@@ -351,7 +337,7 @@ class AppContext:
             left_out=frozenset(() if settings.ocr or settings.captions else (IMAGE,)),
             archives=settings.archives,
             readable=READABLE_NAMES,
-            added={name: form for name, (form, _) in (formats or {}).items()},
+            added=formats or {},
         )
 
     def decode_text(self, data: bytes, path: object) -> str:

@@ -18,7 +18,6 @@ from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import SERVERS, check_server, resolve_endpoint
 from kebab.app.model_choice import describe_better_model
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
-from kebab.app.plugins import list_formats
 from kebab.config.settings import AUTO
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON
@@ -360,8 +359,8 @@ def _read_versions(context: AppContext) -> checks.EmbeddingVersions:
 
 
 def _check_plugins(context: AppContext) -> checks.Finding:
-    """Check that every plugin can be used, and that none is missing."""
-    from kebab.parse.plugin import MissingParser
+    """Check that every plugin can be used."""
+    from kebab.parse.plugin import find_formats
     from kebab.plugins import GROUPS, inspect_plugins
     from kebab.review.rules.registry import RULES
 
@@ -373,16 +372,7 @@ def _check_plugins(context: AppContext) -> checks.Finding:
             faults.append(f"{plugin.label}: kebab itself has the rule {', '.join(own)}")
         else:
             labels.append(plugin.label)
-    formats = list_formats(context)
-    faults += formats.faults
-    missing = {
-        package
-        for form, package in formats.media.values()
-        if isinstance(formats.parsers.get(form), MissingParser)
-    }
+    faults += find_formats(settings).faults
     if not faults:
         return checks.succeed(", ".join(labels) or ("none" if settings.enabled else "switched off"))
-    fix = f"export KEBAB_PLUGINS_ENABLED={str(not settings.enabled).lower()}"
-    if settings.enabled and missing:
-        fix = f"pip install --upgrade {' '.join(sorted(missing))}"
-    return checks.warn("; ".join(dict.fromkeys(faults)), fix)
+    return checks.warn("; ".join(dict.fromkeys(faults)), "export KEBAB_PLUGINS_ENABLED=false")

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.file_text import build_parsers, parse_file
-from kebab.app.plugins import find_parser
 from kebab.app.references import require_path, resolve_folder_of
 from kebab.core import files
 from kebab.core.content import describe_unsupported
@@ -146,8 +145,9 @@ class _Explainer:
             # A file that the user names is always read.
             hint = None if rule.setting == "data_dir" else self._ingest
             return replace(_leave_out(base, cause, hint), rule=rule)
-        if os.path.islink(self._file) and not self._is_inside(source):  # noqa: PTH114 - a plain string
-            reason = "symlink_outside"
+        if os.path.islink(self._file):  # noqa: PTH114 - a plain string
+            inside = reason if self._detail else "symlink"  # a person may have named it
+            reason = inside if self._is_inside(source) else "symlink_outside"
         is_member = self._container != self._file
         base = base if is_member else replace(base, media=media)
         return self._explain_skip(base, reason) if reason else self._explain_included(base)
@@ -233,9 +233,11 @@ class _Explainer:
     def _find_fault(self, media: str) -> Signal | None:
         """Return why a file that is not in the index as it is now cannot be parsed."""
         from kebab.parse.containers import read_document
+        from kebab.parse.plugin import find_parser
 
         try:
-            parser = find_parser(self._context, build_parsers(self._context), media)
+            plugins = self._context.settings.plugins
+            parser = find_parser(plugins, build_parsers(self._context), media)
             with translate_os_errors(self._file, "read"):
                 parse_file(read_document(self._file), self._file, parser)
         except Signal as signal:
@@ -260,6 +262,7 @@ _MESSAGES = {
     "ocr_off": "the text of images is not recognised",
     "over_limit": "it is larger than the limit",
     "unreadable": "there is no permission to read it",
+    "symlink": "it is a link, and only what it leads to is read",
     "symlink_broken": "it is a link that leads nowhere",
     "symlink_outside": "it is a link that leads out of the folder",
     "special_file": "it is no ordinary file",

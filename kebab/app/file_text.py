@@ -270,9 +270,9 @@ def join_passages(detail: DocumentDetail) -> FileText:
 
 
 def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
-    from kebab.app.plugins import find_parser
+    from kebab.parse.plugin import find_parser
 
-    parser = find_parser(context, build_parsers(context), document.media)
+    parser = find_parser(context.settings.plugins, build_parsers(context), document.media)
     return parse_file(read_file(document), document.path, parser)
 
 

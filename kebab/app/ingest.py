@@ -15,7 +15,6 @@ from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.file_text import build_parsers
 from kebab.app.model_choice import choose_models, describe_better_model
-from kebab.app.plugins import list_formats, store_formats
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
@@ -355,9 +354,10 @@ def ingest(
     """
     from kebab.ingest.run import run_ingest
     from kebab.ingest.scopes import EmptyLibrary, choose_scopes
+    from kebab.parse.plugin import find_formats
     from kebab.source.walk import FolderScanner
 
-    formats = list_formats(context)
+    formats = find_formats(context.settings.plugins)
     job = _build_job(context, request, formats)
     if not request.dry_run:
         context.refuse_when_read_only("ingest")
@@ -476,6 +476,8 @@ def _open_ports(
                 parsers = {**parsers, **formats.parsers}
                 survey_parsers = {**survey_parsers, **formats.parsers}
             if library is not None and not job.dry_run:
+                from kebab.parse.plugin import store_formats
+
                 store_formats(library, formats)
         downloads = job.vector_seconds is None
         models = RunEmbedder(context, library, report, cancel, downloads=downloads)

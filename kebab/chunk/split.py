@@ -17,12 +17,13 @@ from operator import attrgetter
 
 from msgspec import Struct, field
 
-from kebab.chunk.budget import Budget, Context, build_contexts
-from kebab.chunk.pack import (
+from kebab.chunk.budget import (
+    Budget,
     ChunkDraft,
+    Context,
     Piece,
     Range,
-    TextMeter,
+    build_contexts,
     enforce_limit,
     get_cutters,
     pack_pieces,
@@ -219,18 +220,17 @@ def _draft_document(document: ParsedDocument, budget: Budget) -> Iterator[ChunkD
     """Yield the drafts of a document, measured together for each part of whole sections."""
     text, title = document.text, document.title
     leads = LeadFinder(document, budget)
-    meter = TextMeter(text, budget)
     remaining = split_sections(text, document.blocks, document.places)
     while sections := list(_take_sections(remaining)):
         paths = [path for part in sections for path in part.paths]
         contexts = build_contexts(title, paths, budget)
-        cells = _measure_blocks(meter, sections, contexts)
+        cells = _measure_blocks(text, budget, sections, contexts)
         drafts = [
             draft._replace(lead=lead) if (lead := leads.find(draft.start)) else draft
             for section in sections
             for draft in _draft_chunks(text, section, contexts, cells)
         ]
-        yield from enforce_limit(meter, title, drafts, leads.find)
+        yield from enforce_limit(text, budget, title, drafts, leads.find)
 
 
 def _take_sections(remaining: Iterator[Section]) -> Iterator[Section]:
@@ -244,7 +244,10 @@ def _take_sections(remaining: Iterator[Section]) -> Iterator[Section]:
 
 
 def _measure_blocks(
-    meter: TextMeter, sections: Sequence[Section], contexts: dict[tuple[str, ...], Context]
+    text: str,
+    budget: Budget,
+    sections: Sequence[Section],
+    contexts: dict[tuple[str, ...], Context],
 ) -> Iterator[list[Piece]]:
     """Yield the pieces of every block, each small enough for its chunk.
 
@@ -256,7 +259,7 @@ def _measure_blocks(
         for section in sections
         for block, path in zip(section.blocks, section.paths, strict=True)
     ]
-    _count_parts(meter, [*chain.from_iterable(cells)])
+    _count_parts(text, budget, [*chain.from_iterable(cells)])
     # Headings get room in the block behind them, at most half of its room.
     taken = 0
     for (part,) in cells:
@@ -268,34 +271,34 @@ def _measure_blocks(
     waiting = cells
     while waiting := [cell for cell in waiting if any(map(_is_too_long, cell))]:
         for cell in waiting:
-            cell[:] = [smaller for part in cell for smaller in _cut_part(meter.text, part)]
-        _count_parts(meter, [part for cell in waiting for part in cell if not part.size])
-    _count_gaps(meter, [*chain.from_iterable(cells)])
+            cell[:] = [smaller for part in cell for smaller in _cut_part(text, part)]
+        _count_parts(text, budget, [part for cell in waiting for part in cell if not part.size])
+    _count_gaps(text, budget, [*chain.from_iterable(cells)])
     for cell, after in zip_longest(cells, cells[1:]):
         pieces = [Piece(part.where, part.size, part.kind is BlockKind.HEADING) for part in cell]
         last = cell[-1]
         if after is not None and (last.kind, after[0].kind) == _INTRODUCTION:
             # The sentence that introduces a list stays with it.
-            glued = meter.text[slice(*last.where)].rstrip().endswith(_COLONS)
+            glued = text[slice(*last.where)].rstrip().endswith(_COLONS)
             pieces[-1] = pieces[-1]._replace(glued=glued)
         yield pieces
 
 
-def _count_parts(meter: TextMeter, parts: Sequence[_Part]) -> None:
-    sizes = meter.measure(part.where for part in parts)
+def _count_parts(text: str, budget: Budget, parts: Sequence[_Part]) -> None:
+    sizes = budget.measure_many(text[slice(*part.where)] for part in parts)
     for part, size in zip(parts, sizes, strict=True):
         part.size = max(size, 1)
 
 
-def _count_gaps(meter: TextMeter, parts: Sequence[_Part]) -> None:
+def _count_gaps(text: str, budget: Budget, parts: Sequence[_Part]) -> None:
     """Add the text that is left out behind a part to its size; a chunk may contain it."""
     gaps = []
     for part, after in pairwise(parts):
-        gap = meter.text[part.where.end : after.where.start]
+        gap = text[part.where.end : after.where.start]
         if 0 < len(short := gap.strip()) <= _MAX_GAP:
             start = part.where.end + gap.index(short)
             gaps.append((part, Range(start, start + len(short))))
-    sizes = meter.measure(where for _, where in gaps)
+    sizes = budget.measure_many(text[slice(*where)] for _, where in gaps)
     for (part, _), size in zip(gaps, sizes, strict=True):
         part.size += size
 

@@ -231,8 +231,6 @@ class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     enabled: bool = True
     """Use the plugins that are installed beside kebab; they run with your permissions."""
-    replace: list[str] = msgspec.field(default_factory=list)
-    """The plugins, by name, that may replace a format of kebab; otherwise its own is used."""
 
 
 class GlossaryEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

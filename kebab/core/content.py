@@ -4,7 +4,6 @@ A format is named by a suffix, e.g. `.pdf`, which `kebab.core.media` and this mo
 """
 
 import re
-import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -13,7 +12,6 @@ from kebab.core.media import (
     DOC,
     IWORK_PREVIEW,
     KEYNOTE,
-    MAN,
     NUMBERS,
     PAGES,
     PLAIN,
@@ -32,84 +30,71 @@ class UnsupportedFormat(NamedTuple):
 
 
 _DOCUMENTS = "save it as DOCX, PDF or HTML"
-_SHEETS = "save it as XLSX or CSV"
-_DRAWING = "export it as PDF"
 _TO_DOCX = "soffice --headless --convert-to docx FILE"
 _TO_PDF = "soffice --headless --convert-to pdf FILE"
+_TO_EPUB = "ebook-convert FILE FILE.epub"
+_DRAWING = "export it as PDF"
 _ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
-_HINTED: dict[UnsupportedFormat, tuple[str, ...]] = {
-    UnsupportedFormat("Hangul markup", _DOCUMENTS): (".hml",),
-    UnsupportedFormat("WordPerfect document", _TO_DOCX): (".wpd", ".wps", ".wp"),
-    UnsupportedFormat("Ichitaro document", _DOCUMENTS): (".jtd", ".jtt"),
-    UnsupportedFormat("old OpenOffice document", _TO_PDF): (".sxw", ".sxc", ".sxi"),
-    UnsupportedFormat("XPS document", "save it as PDF"): (".xps", ".oxps"),
-    UnsupportedFormat("PostScript", "convert it with `ps2pdf`"): (".ps", ".eps"),
-    UnsupportedFormat("AbiWord document", _TO_DOCX): (".abw", ".zabw"),
-    UnsupportedFormat("DjVu document", "ddjvu -format=pdf FILE FILE.pdf"): (".djvu", ".djv"),
-    UnsupportedFormat("Kindle book", "ebook-convert FILE FILE.epub"): (
-        *(".mobi", ".azw", ".azw3", ".kfx"),
+_UNREAD = (
+    ("Hangul markup", _DOCUMENTS, "hml"),
+    ("WordPerfect document", _TO_DOCX, "wpd wps wp"),
+    ("Ichitaro document", _DOCUMENTS, "jtd jtt"),
+    ("old OpenOffice document", _TO_PDF, "sxw sxc sxi"),
+    ("XPS document", "save it as PDF", "xps oxps"),
+    ("PostScript", "convert it with `ps2pdf`", "ps eps"),
+    ("AbiWord document", _TO_DOCX, "abw zabw"),
+    ("DjVu document", "ddjvu -format=pdf FILE FILE.pdf", "djvu djv"),
+    ("Kindle book", _TO_EPUB, "mobi azw azw3 kfx"),
+    ("FictionBook", _TO_EPUB, "fb2 fbz"),
+    ("Publisher document", _TO_PDF, "pub"),
+    ("Visio drawing", _TO_PDF, "vsd vsdx"),
+    ("OneNote section", "export it as PDF or DOCX", "one onetoc2"),
+    ("Outlook mailbox", "export it as MBOX", "pst ost"),
+    ("Photoshop or Illustrator image", _DRAWING, "psd psb ai indd"),
+    ("design file", _DRAWING, "sketch fig xd xcf kra"),
+    ("CAD drawing", _DRAWING, "dwg dxf skp blend step stl"),
+    ("Access database", "save it as XLSX or CSV", "mdb accdb"),
+    ("compiled help", "extract it as HTML", "chm hlp"),
+    (
+        "archive",
+        _ARCHIVE,
+        "zip tar gz tgz bz2 tbz2 xz txz zst 7z rar lz lz4 lzma br cab z egg zipx",
     ),
-    UnsupportedFormat("Publisher document", _TO_PDF): (".pub",),
-    UnsupportedFormat("Visio drawing", _TO_PDF): (".vsd", ".vsdx"),
-    UnsupportedFormat("OneNote section", "export it as PDF or DOCX"): (".one", ".onetoc2"),
-    UnsupportedFormat("Outlook mailbox", "export it as MBOX"): (".pst", ".ost"),
-    UnsupportedFormat("Photoshop or Illustrator image", _DRAWING): (".psd", ".psb", ".ai", ".indd"),
-    UnsupportedFormat("design file", _DRAWING): (".sketch", ".fig", ".xd", ".xcf", ".kra"),
-    UnsupportedFormat("CAD drawing", _DRAWING): (".dwg", ".dxf", ".skp", ".blend", ".step", ".stl"),
-    UnsupportedFormat("Access database", _SHEETS): (".mdb", ".accdb"),
-    UnsupportedFormat("compiled help", "extract it as HTML"): (".chm", ".hlp"),
-    UnsupportedFormat("archive", _ARCHIVE): (
-        *(".zip", ".tar", ".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz", ".zst", ".7z", ".rar"),
-        *(".lz", ".lz4", ".lzma", ".br", ".cab", ".z", ".egg", ".zipx"),
-    ),
-}
-_PLAIN: dict[UnsupportedFormat, tuple[str, ...]] = {
-    UnsupportedFormat("image"): (
-        *(".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp", ".heic", ".heif"),
-        *(".ico", ".icns", ".avif", ".jxl", ".raw", ".cr2", ".nef", ".dng", ".tga", ".svgz"),
-    ),
+    ("image", "", "png jpg jpeg gif bmp tif tiff webp heic heif ico icns avif jxl raw cr2 nef dng"),
+    ("image", "", "tga svgz"),
     # Its few words are those of a drawing, and its paths would be thousands of passages.
-    UnsupportedFormat("vector image"): (".svg",),
-    UnsupportedFormat("audio"): (
-        *(".mp3", ".wav", ".flac", ".ogg", ".oga", ".opus", ".m4a", ".aac", ".wma", ".aiff"),
-        *(".mid", ".midi", ".amr"),
+    ("vector image", "", "svg"),
+    ("audio", "", "mp3 wav flac ogg oga opus m4a aac wma aiff mid midi amr"),
+    ("video", "", "mp4 mkv mov avi webm wmv m4v mpg mpeg flv 3gp"),
+    ("font", "", "ttf otf woff woff2 eot ttc pfb"),
+    (
+        "program or library",
+        "",
+        "exe dll so dylib a o obj lib class jar war pyc pyo pyd wasm bin elf",
     ),
-    UnsupportedFormat("video"): (
-        *(".mp4", ".mkv", ".mov", ".avi", ".webm", ".wmv", ".m4v", ".mpg", ".mpeg", ".flv", ".3gp"),
+    ("program or library", "", "msi apk ipa app com deb rpm whl node nupkg crx xpi"),
+    ("disk image", "", "iso img dmg vmdk vdi qcow2"),
+    ("database", "", "db sqlite sqlite3 db3 dbf frm ibd lmdb lance db-wal db-shm"),
+    ("database", "", "sqlite-wal sqlite-shm rdb realm"),
+    (
+        "data file",
+        "",
+        "parquet arrow feather avro orc h5 hdf5 npy npz pkl pickle mat rds rdata sav",
     ),
-    UnsupportedFormat("font"): (".ttf", ".otf", ".woff", ".woff2", ".eot", ".ttc", ".pfb"),
-    UnsupportedFormat("program or library"): (
-        *(".exe", ".dll", ".so", ".dylib", ".a", ".o", ".obj", ".lib", ".class", ".jar", ".war"),
-        *(".pyc", ".pyo", ".pyd", ".wasm", ".bin", ".elf", ".msi", ".apk", ".ipa", ".app", ".com"),
-        *(".deb", ".rpm", ".whl", ".node", ".nupkg", ".crx", ".xpi"),
-    ),
-    UnsupportedFormat("disk image"): (".iso", ".img", ".dmg", ".vmdk", ".vdi", ".qcow2"),
-    UnsupportedFormat("database"): (
-        *(".db", ".sqlite", ".sqlite3", ".db3", ".dbf", ".frm", ".ibd", ".lmdb", ".lance"),
-        *(".db-wal", ".db-shm", ".sqlite-wal", ".sqlite-shm", ".rdb", ".realm"),
-    ),
-    UnsupportedFormat("data file"): (
-        *(".parquet", ".arrow", ".feather", ".avro", ".orc", ".h5", ".hdf5", ".npy", ".npz"),
-        *(".pkl", ".pickle", ".mat", ".rds", ".rdata", ".sav", ".dta", ".nc", ".tfrecord"),
-        *(".pt", ".pth", ".onnx", ".safetensors", ".gguf", ".ckpt", ".joblib", ".msgpack"),
-        *(".pb", ".mo", ".dat", ".idx", ".pack", ".bson", ".cbor"),
-    ),
-    UnsupportedFormat("key or certificate"): (
-        *(".key", ".pem", ".crt", ".cer", ".der", ".p12", ".pfx", ".jks", ".gpg", ".pgp", ".sig"),
-        *(".kdbx", ".keystore", ".ppk"),
-    ),
-    UnsupportedFormat("environment file with secrets"): (".env", ".envrc"),
-    UnsupportedFormat("temporary or generated file"): (
-        *(".tmp", ".temp", ".swp", ".swo", ".bak", ".lock", ".pid", ".map", ".part", ".crdownload"),
-        *(".min.js", ".cache", ".orig", ".rej", ".torrent", ".ds_store", ".lnk"),
-    ),
-}
+    ("data file", "", "dta nc tfrecord pt pth onnx safetensors gguf ckpt joblib msgpack pb mo dat"),
+    ("data file", "", "idx pack bson cbor"),
+    ("key or certificate", "", "key pem crt cer der p12 pfx jks gpg pgp sig kdbx keystore ppk"),
+    ("environment file with secrets", "", "env envrc"),
+    ("temporary or generated file", "", "tmp temp swp swo bak lock pid map part crdownload min.js"),
+    ("temporary or generated file", "", "cache orig rej torrent ds_store lnk"),
+)
+"""The label, the hint and the suffixes of each format, first those that can be made readable."""
+
 _BY_SUFFIX = {
-    suffix: unread
-    for table in (_HINTED, _PLAIN)
-    for unread, suffixes in table.items()
-    for suffix in suffixes
+    f".{suffix}": UnsupportedFormat(label, hint)
+    for label, hint, suffixes in _UNREAD
+    for suffix in suffixes.split()
 }
 
 
@@ -124,14 +109,17 @@ def find_named_media(name: str) -> str | None:
     Programs, data, fonts and temporary files are none.
     """
     unread = _BY_SUFFIX.get(get_suffix(name))
-    if unread is None or (unread not in _HINTED and unread.label not in NAMED):
+    if unread is None or not (unread.hint or unread.label in NAMED):
         return None
     return NAMED.get(unread.label, NAMED[""])
 
 
 def list_unsupported() -> list[tuple[UnsupportedFormat, tuple[str, ...]]]:
     """Return the formats with their suffixes, first those that can be made readable."""
-    return [*_HINTED.items(), *_PLAIN.items()]
+    found: dict[UnsupportedFormat, tuple[str, ...]] = {}
+    for suffix, unread in _BY_SUFFIX.items():
+        found[unread] = (*found.get(unread, ()), suffix)
+    return [*found.items()]
 
 
 HEAD_BYTES = 8192
@@ -303,25 +291,11 @@ _OLD_IWORK = re.compile(
 )
 """The parts of documents of iWork before 2013."""
 
-_PACKED_PAGE = re.compile(r".+\.[1-9]\w*\.gz")
-"""The name of a page of the manual that is compressed; that of an old log may be the same."""
-
-
-def _unpack(head: bytes) -> bytes:
-    """Return what the start of a file of gzip unpacks to, as far as `HEAD_BYTES`."""
-    try:
-        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
-    except zlib.error:
-        return b""
-
 
 def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | None:
     """Return the media type by the name of a file, else by its first bytes."""
     named, suffix = detect_media_type(name), get_suffix(name)
     is_sure = named is not None and suffix not in _DISGUISES
-    if size and _PACKED_PAGE.fullmatch(name):
-        found = detect_media_by_content(_unpack(read_head()))
-        return found if found == MAN else named
     if named in _IWORK and size:
         return _detect_iwork(named, read_head())
     if is_sure or not size or describe_unsupported(suffix) is not None:
@@ -360,7 +334,7 @@ def find_mismatch(media: str, head: bytes) -> Mismatch | None:
         return None  # the parser of a plugin judges its files
     text = is_text(head) and suffix not in {".pdf", ".rtf"}
     of_lines = expected.cites in {CitationKind.LINE, CitationKind.CODE}
-    vague = (suffix in {".zip", ".doc"} and not of_lines) or (media, suffix) == (MAN, ".gz")
+    vague = suffix in {".zip", ".doc"} and not of_lines
     if found == media or vague or (text and (of_lines or suffix != ".html")):
         return None
     if suffix.startswith(".xls") and expected.suffixes and expected.suffixes[0].startswith(".xls"):

@@ -62,95 +62,77 @@ NUMBERS = "application/vnd.apple.numbers"
 IWORK_PREVIEW = "application/x-iwork-preview+zip"
 
 MAN = "text/troff"
-FB2 = "application/x-fictionbook+xml"
 
-_CODE = CitationKind.CODE
 
-_LANGUAGES = (
-    MediaType("text/x-python", "Python", (".py", ".pyi", ".pyw"), _CODE, (), "python"),
-    MediaType(
-        "text/x-javascript", "JavaScript", (".js", ".mjs", ".cjs", ".jsx"), _CODE, (), "javascript"
-    ),
-    MediaType(
-        "text/x-typescript", "TypeScript", (".ts", ".mts", ".cts", ".tsx"), _CODE, (), "typescript"
-    ),
-    MediaType("text/x-go", "Go", (".go",), _CODE, (), "go"),
-    MediaType("text/x-rust", "Rust", (".rs",), _CODE, (), "rust"),
-    MediaType("text/x-java", "Java", (".java",), _CODE, (), "java"),
-    MediaType("text/x-c", "C", (".c", ".h"), _CODE, (), "c"),
-    MediaType(
-        "text/x-c++",
-        "C++",
-        (".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ino"),
-        _CODE,
-        (),
-        "c++",
-    ),
-    MediaType("text/x-csharp", "C#", (".cs", ".csx"), _CODE, (), "c#"),
-    MediaType("text/x-kotlin", "Kotlin", (".kt", ".kts"), _CODE, (), "kotlin"),
-    MediaType(
-        "text/x-ruby",
-        "Ruby",
-        (".rb", ".rake", ".gemspec"),
-        _CODE,
-        ("gemfile", "rakefile", "vagrantfile", "podfile", "brewfile"),
-        "ruby",
-    ),
-    MediaType("text/x-sh", "shell", (".sh", ".bash", ".zsh", ".ksh", ".bats"), _CODE, (), "bash"),
-    MediaType("text/x-sql", "SQL", (".sql", ".ddl"), _CODE, (), "sql"),
-    MediaType("text/x-swift", "Swift", (".swift",), _CODE, (), "swift"),
-    MediaType("text/x-scala", "Scala", (".scala", ".sc"), _CODE, (), "scala"),
-    MediaType("text/x-elixir", "Elixir", (".ex", ".exs"), _CODE, (), "elixir"),
-    MediaType("text/x-php", "PHP", (".php",), _CODE, (), "php"),
-    MediaType("text/x-lua", "Lua", (".lua",), _CODE, (), "lua"),
-    MediaType("text/x-haskell", "Haskell", (".hs",), _CODE, (), "haskell"),
-    MediaType("text/x-zig", "Zig", (".zig",), _CODE, (), "zig"),
-    MediaType("text/x-dart", "Dart", (".dart",), _CODE, (), "dart"),
-    MediaType("text/x-julia", "Julia", (".jl",), _CODE, (), "julia"),
-    MediaType("text/x-terraform", "Terraform", (".tf", ".tfvars", ".hcl"), _CODE, (), "terraform"),
+def _declare(
+    name: str,
+    label: str,
+    suffixes: str,
+    cites: CitationKind = CitationKind.LINE,
+    names: str = "",
+    language: str = "",
+) -> MediaType:
+    """Return a row, whose suffixes and file names are written as words."""
+    dotted = tuple(f".{one}" for one in suffixes.split())
+    return MediaType(name, label, dotted, cites, tuple(names.split()), language)
+
+
+def _declare_languages(*rows: tuple[str, str, str, str]) -> tuple[MediaType, ...]:
+    """Return programming languages: the name of each in media types, its label, suffixes, name."""
+    return tuple(
+        _declare(
+            f"text/x-{name}", label, suffixes, CitationKind.CODE, _CODE_NAMES.get(name, ""), own
+        )
+        for name, label, suffixes, own in rows
+    )
+
+
+_CODE_NAMES = {"ruby": "gemfile rakefile vagrantfile podfile brewfile"}
+_LANGUAGES = _declare_languages(
+    ("python", "Python", "py pyi pyw", "python"),
+    ("javascript", "JavaScript", "js mjs cjs jsx", "javascript"),
+    ("typescript", "TypeScript", "ts mts cts tsx", "typescript"),
+    ("go", "Go", "go", "go"),
+    ("rust", "Rust", "rs", "rust"),
+    ("java", "Java", "java", "java"),
+    ("c", "C", "c h", "c"),
+    ("c++", "C++", "cc cpp cxx c++ hh hpp hxx h++ ino", "c++"),
+    ("csharp", "C#", "cs csx", "c#"),
+    ("kotlin", "Kotlin", "kt kts", "kotlin"),
+    ("ruby", "Ruby", "rb rake gemspec", "ruby"),
+    ("sh", "shell", "sh bash zsh ksh bats", "bash"),
+    ("sql", "SQL", "sql ddl", "sql"),
+    ("php", "PHP", "php", "php"),
 )
 """The programming languages whose symbols are found by a grammar."""
 
-_WITHOUT_GRAMMAR = tuple(
-    MediaType(f"text/x-{name}", label, tuple(f".{one}" for one in suffixes.split()), _CODE, (), own)
-    for name, label, suffixes, own in (
-        ("r", "R", "r", "r"),
-        ("perl", "Perl", "pl pm", "perl"),
-        ("clojure", "Clojure", "clj cljc cljs", "clojure"),
-        ("erlang", "Erlang", "erl hrl", "erlang"),
-        ("ocaml", "OCaml", "ml mli", "ocaml"),
-        ("fsharp", "F#", "fs fsx", "f#"),
-        ("groovy", "Groovy", "groovy gradle", "groovy"),
-        ("powershell", "PowerShell", "ps1 psm1", "powershell"),
-        ("nim", "Nim", "nim", "nim"),
-        ("fortran", "Fortran", "f f90", "fortran"),
-        ("solidity", "Solidity", "sol", "solidity"),
-        ("protobuf", "Protocol Buffers", "proto", "protobuf"),
-        ("graphql", "GraphQL", "graphql gql", "graphql"),
-    )
+_WITHOUT_GRAMMAR = _declare_languages(
+    ("r", "R", "r", "r"),
+    ("perl", "Perl", "pl pm", "perl"),
+    ("clojure", "Clojure", "clj cljc cljs", "clojure"),
+    ("erlang", "Erlang", "erl hrl", "erlang"),
+    ("ocaml", "OCaml", "ml mli", "ocaml"),
+    ("fsharp", "F#", "fs fsx", "f#"),
+    ("groovy", "Groovy", "groovy gradle", "groovy"),
+    ("powershell", "PowerShell", "ps1 psm1", "powershell"),
+    ("nim", "Nim", "nim", "nim"),
+    ("fortran", "Fortran", "f f90", "fortran"),
+    ("solidity", "Solidity", "sol", "solidity"),
+    ("protobuf", "Protocol Buffers", "proto", "protobuf"),
+    ("graphql", "GraphQL", "graphql gql", "graphql"),
+    ("swift", "Swift", "swift", "swift"),
+    ("scala", "Scala", "scala sc", "scala"),
+    ("elixir", "Elixir", "ex exs", "elixir"),
+    ("lua", "Lua", "lua", "lua"),
+    ("haskell", "Haskell", "hs", "haskell"),
+    ("zig", "Zig", "zig", "zig"),
+    ("dart", "Dart", "dart", "dart"),
+    ("julia", "Julia", "jl", "julia"),
+    ("terraform", "Terraform", "tf tfvars hcl", "terraform"),
 )
 """Languages whose names are found by patterns; see `kebab.parse.code.source`."""
 
 PATTERN_LANGUAGES = frozenset(media.language for media in _WITHOUT_GRAMMAR)
-
-_SOURCE_WORDS = (
-    "applescript asm awk bat bazel cmake cmd coffee cr css cu cuh el elm fish gd glsl hlsl less"
-    " lisp m mk mm nix pas pony purs rego rkt sass scm scss st styl sv svelte tcl thrift v vala vb"
-    " vbs vhdl vim vue wat wgsl"
-)
-_SOURCE_SUFFIXES = tuple(f".{suffix}" for suffix in _SOURCE_WORDS.split())
-_SOURCE_NAMES = (
-    "cmakelists.txt",
-    "containerfile",
-    "dockerfile",
-    "earthfile",
-    "gnumakefile",
-    "jenkinsfile",
-    "justfile",
-    "makefile",
-    "procfile",
-    "tiltfile",
-)
 
 SOURCE = "text/x-source"
 CHAT = "application/x-chat+json"
@@ -160,93 +142,76 @@ _SLACK_DAY = re.compile(r"\d{4}-\d\d-\d\d\.json", re.IGNORECASE)
 """The name of the file of a day in an export of Slack."""
 
 _DATA = (
-    MediaType(
-        "application/json",
-        "JSON",
-        (".json", ".jsonc", ".json5", ".jsonld", ".geojson", ".webmanifest", ".avsc"),
-    ),
-    MediaType("application/x-ndjson", "JSON lines", (".jsonl", ".ndjson", ".jsonlines")),
-    MediaType("application/yaml", "YAML", (".yaml", ".yml")),
-    MediaType("application/toml", "TOML", (".toml",), names=("pipfile",)),
-    MediaType(
-        "text/x-ini",
-        "INI",
-        (".ini", ".cfg", ".conf", ".properties", ".service", ".desktop", ".reg"),
-    ),
-    MediaType("text/csv", "CSV", (".csv", ".psv")),
-    MediaType("text/tab-separated-values", "TSV", (".tsv", ".tab")),
-    MediaType(
+    _declare("application/json", "JSON", "json jsonc json5 jsonld geojson webmanifest avsc"),
+    _declare("application/x-ndjson", "JSON lines", "jsonl ndjson jsonlines"),
+    _declare("application/yaml", "YAML", "yaml yml"),
+    _declare("application/toml", "TOML", "toml", names="pipfile"),
+    _declare("text/x-ini", "INI", "ini cfg conf properties service desktop reg"),
+    _declare("text/csv", "CSV", "csv psv"),
+    _declare("text/tab-separated-values", "TSV", "tsv tab"),
+    _declare(
         "application/xml",
         "XML",
-        (
-            *(".xml", ".xsd", ".xsl", ".xslt", ".wsdl", ".rss", ".atom", ".opml", ".plist", ".dtd"),
-            *(".nxml", ".jats", ".dbk", ".docbook", ".dita", ".tei"),
-            *(".csproj", ".vbproj", ".fsproj", ".props", ".targets", ".resx", ".xaml", ".fxml"),
-        ),
+        "xml xsd xsl xslt wsdl rss atom opml plist dtd nxml jats dbk docbook dita tei"
+        " csproj vbproj fsproj props targets resx xaml fxml",
     ),
 )
 """Files of data. Settings with secrets (`.env`) are none of them."""
 
 MEDIA_TYPES: tuple[MediaType, ...] = (
-    MediaType(
-        MARKDOWN,
-        "Markdown",
-        (".md", ".markdown", ".mdown", ".mkdn", ".mkd", ".mdx", ".qmd", ".rmd"),
-    ),
-    MediaType(PLAIN, "text", (".txt", ".text", ".log", ".textile")),
-    MediaType(DOCX, "Word", (".docx", ".docm", ".dotx", ".dotm"), CitationKind.SECTION),
-    MediaType(DOC, "Word 97-2003", (".doc", ".dot"), CitationKind.SECTION),
-    MediaType(HWP, "Hangul", (".hwp", ".hwt"), CitationKind.SECTION),
-    MediaType(HWPX, "Hangul XML", (".hwpx",), CitationKind.SECTION),
-    MediaType("text/html", "HTML", (".html", ".htm", ".xhtml", ".shtml"), CitationKind.SECTION),
-    MediaType("application/epub+zip", "EPUB", (".epub",), CitationKind.SECTION),
-    MediaType(FB2, "FictionBook", (".fb2", ".fbz"), CitationKind.SECTION),
-    MediaType(ENEX, "Evernote export", (".enex",), CitationKind.SECTION),
-    MediaType(ENEX_NOTE, "Evernote note", (), CitationKind.SECTION),
-    MediaType("application/rtf", "RTF", (".rtf",), CitationKind.SECTION),
-    MediaType("multipart/related", "saved page", (".mhtml", ".mht"), CitationKind.SECTION),
-    MediaType(EMAIL, "e-mail", (".eml", ".emlx"), CitationKind.SECTION),
-    MediaType(MSG, "Outlook message", (".msg", ".oft"), CitationKind.SECTION),
-    MediaType(MBOX, "mailbox", (".mbox", ".mbx"), CitationKind.SECTION),
-    MediaType(
-        ZIP, "zip archive", (".zip", ".textpack", ".bear2bk", ".bearbk"), CitationKind.SECTION
-    ),
-    MediaType("text/calendar", "calendar", (".ics", ".ical"), CitationKind.SECTION),
-    MediaType("text/vcard", "contacts", (".vcf", ".vcard"), CitationKind.SECTION),
-    MediaType("text/x-bibtex", "bibliography", (".bib",), CitationKind.SECTION),
-    MediaType(MAN, "manual page", (".man",), CitationKind.SECTION),
-    MediaType("text/x-rst", "reStructuredText", (".rst", ".rest")),
+    _declare(MARKDOWN, "Markdown", "md markdown mdown mkdn mkd mdx qmd rmd"),
+    _declare(PLAIN, "text", "txt text log textile"),
+    _declare(DOCX, "Word", "docx docm dotx dotm", CitationKind.SECTION),
+    _declare(DOC, "Word 97-2003", "doc dot", CitationKind.SECTION),
+    _declare(HWP, "Hangul", "hwp hwt", CitationKind.SECTION),
+    _declare(HWPX, "Hangul XML", "hwpx", CitationKind.SECTION),
+    _declare("text/html", "HTML", "html htm xhtml shtml", CitationKind.SECTION),
+    _declare("application/epub+zip", "EPUB", "epub", CitationKind.SECTION),
+    _declare(ENEX, "Evernote export", "enex", CitationKind.SECTION),
+    _declare(ENEX_NOTE, "Evernote note", "", CitationKind.SECTION),
+    _declare("application/rtf", "RTF", "rtf", CitationKind.SECTION),
+    _declare("multipart/related", "saved page", "mhtml mht", CitationKind.SECTION),
+    _declare(EMAIL, "e-mail", "eml emlx", CitationKind.SECTION),
+    _declare(MSG, "Outlook message", "msg oft", CitationKind.SECTION),
+    _declare(MBOX, "mailbox", "mbox mbx", CitationKind.SECTION),
+    _declare(ZIP, "zip archive", "zip textpack bear2bk bearbk", CitationKind.SECTION),
+    _declare("text/calendar", "calendar", "ics ical", CitationKind.SECTION),
+    _declare("text/vcard", "contacts", "vcf vcard", CitationKind.SECTION),
+    _declare("text/x-bibtex", "bibliography", "bib"),
+    _declare(MAN, "manual page", "man", CitationKind.SECTION),
+    _declare("text/x-rst", "reStructuredText", "rst rest"),
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,
     *_DATA,
-    MediaType(
-        CHAT, "chat export", (), CitationKind.SECTION, names=("conversations.json", "result.json")
+    _declare(CHAT, "chat export", "", CitationKind.SECTION, "conversations.json result.json"),
+    _declare("application/x-ipynb+json", "Jupyter notebook", "ipynb", CitationKind.CELL),
+    _declare(
+        SOURCE,
+        "source code",
+        "applescript asm awk bat bazel cmake cmd coffee cr css cu cuh el elm fish gd glsl hlsl less"
+        " lisp m mk mm nix pas pony purs rego rkt sass scm scss st styl sv svelte tcl thrift v vala"
+        " vb vbs vhdl vim vue wat wgsl",
+        names="cmakelists.txt containerfile dockerfile earthfile gnumakefile jenkinsfile justfile"
+        " makefile procfile tiltfile",
     ),
-    MediaType("application/x-ipynb+json", "Jupyter notebook", (".ipynb",), CitationKind.CELL),
-    MediaType(SOURCE, "source code", _SOURCE_SUFFIXES, names=_SOURCE_NAMES),
-    MediaType("text/asciidoc", "AsciiDoc", (".adoc", ".asciidoc", ".asc")),
-    MediaType("text/org", "Org", (".org",)),
-    MediaType("text/x-tex", "LaTeX", (".tex", ".ltx", ".latex")),
-    MediaType("text/vtt", "subtitles", (".srt", ".vtt", ".sbv", ".ass", ".ssa")),
-    MediaType(PPTX, "PowerPoint", (".pptx", ".pptm", ".ppsx", ".potx"), CitationKind.SLIDE),
-    MediaType(PPT, "PowerPoint 97-2003", (".ppt", ".pps", ".pot"), CitationKind.SLIDE),
-    MediaType(XLSX, "Excel", (".xlsx", ".xlsm", ".xltx", ".xltm"), CitationKind.CELL),
-    MediaType(XLSB, "Excel binary workbook", (".xlsb",), CitationKind.CELL),
-    MediaType(XLS, "Excel 97-2003", (".xls", ".xlt"), CitationKind.CELL),
-    MediaType(ODT, "OpenDocument text", (".odt", ".ott", ".fodt"), CitationKind.SECTION),
-    MediaType(ODP, "OpenDocument presentation", (".odp", ".otp", ".fodp"), CitationKind.SLIDE),
-    MediaType(ODS, "OpenDocument spreadsheet", (".ods", ".ots"), CitationKind.CELL),
-    MediaType(PAGES, "Pages", (".pages",), CitationKind.SECTION),
-    MediaType(KEYNOTE, "Keynote", (".key",), CitationKind.SLIDE),
-    MediaType(NUMBERS, "Numbers", (".numbers",), CitationKind.CELL),
-    MediaType(IWORK_PREVIEW, "iWork before 2013", (), CitationKind.PAGE),
-    MediaType(PDF, "PDF", (".pdf",), CitationKind.PAGE),
-    MediaType(
-        IMAGE,
-        "image",
-        (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".bmp"),
-        CitationKind.PAGE,
-    ),
+    _declare("text/asciidoc", "AsciiDoc", "adoc asciidoc asc"),
+    _declare("text/org", "Org", "org"),
+    _declare("text/x-tex", "LaTeX", "tex ltx latex"),
+    _declare("text/vtt", "subtitles", "srt vtt sbv"),
+    _declare(PPTX, "PowerPoint", "pptx pptm ppsx potx", CitationKind.SLIDE),
+    _declare(PPT, "PowerPoint 97-2003", "ppt pps pot", CitationKind.SLIDE),
+    _declare(XLSX, "Excel", "xlsx xlsm xltx xltm", CitationKind.CELL),
+    _declare(XLSB, "Excel binary workbook", "xlsb", CitationKind.CELL),
+    _declare(XLS, "Excel 97-2003", "xls xlt", CitationKind.CELL),
+    _declare(ODT, "OpenDocument text", "odt ott fodt", CitationKind.SECTION),
+    _declare(ODP, "OpenDocument presentation", "odp otp fodp", CitationKind.SLIDE),
+    _declare(ODS, "OpenDocument spreadsheet", "ods ots", CitationKind.CELL),
+    _declare(PAGES, "Pages", "pages", CitationKind.SECTION),
+    _declare(KEYNOTE, "Keynote", "key", CitationKind.SLIDE),
+    _declare(NUMBERS, "Numbers", "numbers", CitationKind.CELL),
+    _declare(IWORK_PREVIEW, "iWork before 2013", "", CitationKind.PAGE),
+    _declare(PDF, "PDF", "pdf", CitationKind.PAGE),
+    _declare(IMAGE, "image", "png jpg jpeg tif tiff webp bmp", CitationKind.PAGE),
     *(
         MediaType(name, label or "unread document", (), CitationKind.SECTION)
         for name, label in {name: label for label, name in reversed(NAMED.items())}.items()
@@ -275,11 +240,9 @@ def is_built_in(name: str) -> bool:
 def format_stored_media(media: MediaType) -> str:
     """Return the name of a media type of a plugin with the kind of its citations.
 
-    So its documents are cited alike when the plugin is gone.
+    So readers cite its documents without the plugin.
     """
-    is_plain = is_built_in(media.name) and _BY_NAME[media.name].cites is media.cites
-    cites = "" if is_plain or media.cites is CitationKind.LINE else _CITES + media.cites.value
-    return f"{media.name}{cites}"
+    return media.name if media.cites is CitationKind.LINE else f"{media.name}{_CITES}{media.cites}"
 
 
 def get_media_type(name: str) -> MediaType:
@@ -361,6 +324,4 @@ def detect_media_type(name: str, added: Mapping[str, str] = MappingProxyType({})
     if found := added and (added.get(file) or added.get(get_suffix(name))):
         return found
     day = CHAT if _SLACK_DAY.fullmatch(file) else None
-    if file.endswith(".fb2.zip"):
-        return FB2
     return day or _BY_FILE_NAME.get(file) or _BY_SUFFIX.get(get_suffix(name))

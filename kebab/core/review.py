@@ -62,15 +62,6 @@ class LinkUse(NamedTuple):
     is_image: bool = False
 
 
-class FootnoteUse(NamedTuple):
-    """A footnote reference, or a definition."""
-
-    label: str
-    start: int
-    end: int
-    is_definition: bool
-
-
 class AnchorUse(NamedTuple):
     """An id that the text declares at [start, end), outside headings."""
 
@@ -95,7 +86,6 @@ class Markup(NamedTuple):
 
     headings: tuple[Heading, ...] = ()
     links: tuple[LinkUse, ...] = ()
-    footnotes: tuple[FootnoteUse, ...] = ()
     anchors: tuple[AnchorUse, ...] = ()
     """The ids outside headings, such as `<a id="x">`, `^block` and `(label)=`."""
     front_matter: FrontMatterUse | None = None

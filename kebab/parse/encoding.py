@@ -1,23 +1,30 @@
-"""Detects the encoding of a file, and decodes it to NFC text with LF line ends.
+"""Detects the encoding of a file, decodes it to NFC text with LF line ends, and finds its escapes.
 
 The lines of the text are the lines of the file for every kind of line end, so citations use its
-line numbers. UTF-16, UTF-32, ISO 2022 and HZ have bytes that no other text has. The other
-multi-byte codecs accept almost any bytes, so a strict decode proves little. Each national standard
-has its frequent characters in one part of its table, so their share identifies it. For other
-encodings charset-normalizer gets a sample, because its time grows with the text.
+line numbers. UTF-16 and UTF-32 have a byte order mark, and ISO 2022 has bytes that no other text
+has. The other multi-byte codecs accept almost any bytes, so a strict decode proves little. Each
+national standard has its frequent characters in one part of its table, so their share identifies
+it. For other encodings charset-normalizer gets a sample, because its time grows with the text.
+
+Escapes are what formats write instead of characters, such as `&eacute;`. A function that finds some
+yields edits of a part of a text: what a reader sees instead. Line ends in escapes become blanks, so
+that the lines stay those of the file.
 """
 
 import codecs
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from msgspec import Struct
 
+from kebab.core.documents import Edit
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
-from kebab.parse.latin_encoding import detect_latin_encoding, has_single_letters
 from kebab.text.normalize import split_names
+from kebab.text.stop_words import load_stop_words
 
 _SAMPLE = 32_768
 _SLOW_SAMPLE = 4_096
@@ -46,14 +53,123 @@ _EXCLUDED = [
 ]
 """The codecs of several bytes: their texts were looked for before."""
 
-_WIDE_SAMPLE = 65_536
-_LEAST_SHARE = 0.9
-_LEAST_SEPARATORS = 0.02
-_COMMON = re.compile(
-    "[\t\n\r\\x20-\\x7e\u00a0-\u024f\u0370-\u052f\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f"
-    "\u1e00-\u1eff\u2010-\u203b\u20ac\u3001-ヿ\u3400-\u9fff가-힣\uff01-\uffee]"
-)
-_SEPARATORS = re.compile("[\n\r .,、。，]")
+_WESTERN_LETTERS = {
+    "de": "äöüß",
+    "fr": "àâæçéèêëîïôœùûüÿ",
+    "es": "áéíñóúü",
+    "it": "àèéìíîòóùú",
+    "pt": "áâãàçéêíóôõúü",
+    "nl": "áéèëïíóöüú",
+    "sv": "åäöé",
+    "da": "æøåé",
+    "no": "æøåéòóô",
+    "fi": "äöåšž",
+    "et": "äöõüšž",
+    "ca": "àçèéíïòóúü·",
+    "ga": "áéíóú",
+}
+_CENTRAL = {
+    "pl": "ąćęłńóśźż",
+    "cs": "áčďéěíňóřšťúůýž",
+    "sk": "áäčďéíĺľňóôŕšťúýž",
+    "hu": "áéíóöőúüű",
+    "ro": "ăâîşţ",
+    "hr": "čćđšž",
+    "sl": "čšž",
+    "de": "äöüß",
+}
+_BALTIC = {"lt": "ąčęėįšųūž", "lv": "āčēģīķļņšūž", "et": "äöõüšž", "pl": "ąćęłńóśźż"}
+_ANY_WESTERN = "".join(sorted(set("".join(_WESTERN_LETTERS.values()))))
+_LANGUAGES = {
+    "cp1252": {**_WESTERN_LETTERS, "is": "áðéíóúýþæö", "en": _ANY_WESTERN},
+    "cp1250": _CENTRAL,
+    "iso8859_2": _CENTRAL,
+    "cp1254": {"tr": "çğıöşüâîû"},
+    "cp1257": _BALTIC,
+    "iso8859_13": _BALTIC,
+}
+"""The letters beyond ASCII of languages, by encoding; of equal texts the first encoding wins.
+
+In the right encoding nearly all letters beyond ASCII are those of one language, and many words are
+its stop words. Two encodings that give nearly as likely texts are a matter of doubt.
+"""
+
+_MAX_FOREIGN_SHARE = 0.35
+_LEAST_FIT = 0.9
+_NEAR = 0.05
+_MIXED = 0.1
+"""What a text in English lacks, whose letters may be those of any Western name."""
+
+_LEAST_SINGLE_SHARE = 0.7
+_HIGH_RUNS = re.compile(rb"[\x80-\xff]+")
+_PUNCTUATION = frozenset("‘’‚‛“”„–—…•·€™§©®°«»›‹²³¹½¼¾µ×÷ªº¡¿£¥¢´†‡‰\u00a0\u00ad\u00b6")
+_MARKS_IN_WORDS = frozenset("’‘·´\u00ad\u00a0–—")
+_WORD = re.compile(r"[^\W\d_]+")
+_FOREIGN = re.compile(r"[^\x00-\x7f]")
+
+
+class LatinEncoding(NamedTuple):
+    """The most likely encoding, and another one that is as likely and gives another text."""
+
+    codec: str
+    doubt: str | None = None
+
+
+@lru_cache(maxsize=4)
+def detect_latin_encoding(sample: bytes) -> LatinEncoding | None:
+    """Return the encoding of text in Latin script; None for other bytes, and without letters."""
+    found: list[tuple[float, str, str]] = []
+    for codec in _LANGUAGES:
+        text = sample.decode(codec, "replace")
+        if codec == "cp1252" and not _list_signs(text):
+            return None
+        if (score := _score(text, codec)) and text not in [known for _, _, known in found]:
+            found.append((score, codec, text))
+    if not found:
+        return None
+    best = max(found, key=lambda one: one[0])
+    near = [codec for score, codec, _ in found if codec != best[1] and score > best[0] - _NEAR]
+    return LatinEncoding(best[1], near[0] if near else None)
+
+
+def has_single_letters(sample: bytes) -> bool:
+    """Return whether bytes beyond ASCII mostly stand alone, as they do in words of Latin script."""
+    runs = _HIGH_RUNS.findall(sample)
+    return sum(len(run) == 1 for run in runs) >= _LEAST_SINGLE_SHARE * len(runs)
+
+
+def _score(text: str, codec: str) -> float:
+    """Return how well a text fits the best language of an encoding; 0 where it fits none."""
+    letters = sum(map(str.isalpha, text))
+    signs = _list_signs(text)
+    if not signs or len(signs) > _MAX_FOREIGN_SHARE * letters:
+        return 0.0
+    words = [word.lower() for word in _WORD.findall(text)]
+    lists = load_stop_words()
+    best = 0.0
+    for language, alphabet in _LANGUAGES[codec].items():
+        known = sum(sign in alphabet or sign.lower() in alphabet or sign == "İ" for sign in signs)
+        fit = known / len(signs)
+        if fit >= _LEAST_FIT:
+            stops = lists.get(language, frozenset())
+            share = sum(word in stops for word in words) / max(len(words), 1)
+            best = max(best, fit + share - (_MIXED if language == "en" else 0.0))
+    return best
+
+
+def _list_signs(text: str) -> list[str]:
+    """Return the letters beyond ASCII, and what stands for them in a wrong encoding."""
+    places = (match.start() for match in _FOREIGN.finditer(text))
+    return [text[at] for at in places if not _is_common(text, at)]
+
+
+def _is_common(text: str, at: int) -> bool:
+    """Return whether a sign is punctuation of any language, which is not inside of a word."""
+    sign = text[at]
+    if sign not in _PUNCTUATION:
+        return False
+    inside = text[at - 1 : at].isalpha() and text[at + 1 : at + 2].isalpha()
+    return not inside or sign in _MARKS_IN_WORDS
 
 
 def detect_legacy_encoding(data: bytes) -> str | None:
@@ -125,45 +241,14 @@ _MULTI_BYTE: tuple[tuple[str, Callable[[str], bool]], ...] = (
 )
 
 
-def detect_wide_encoding(data: bytes) -> str | None:
-    """Return the codec of UTF-16 or UTF-32 without a byte order mark, None for other bytes.
-
-    Only the right order of bytes gives letters of living scripts with blanks and stops between.
-    """
-    for codec, width in (("utf-32-le", 4), ("utf-32-be", 4), ("utf-16-le", 2), ("utf-16-be", 2)):
-        if len(data) % width == 0 and _is_plausible(data[:_WIDE_SAMPLE], codec, width):
-            return codec
-    return None
-
-
-def _is_plausible(sample: bytes, codec: str, width: int) -> bool:
-    try:
-        text = sample.decode(codec)
-    except UnicodeDecodeError as failure:
-        if failure.end < len(sample) - width:
-            return False
-        text = sample.decode(codec, "ignore")
-    separators = len(_SEPARATORS.findall(text))
-    common = len(_COMMON.findall(text))
-    return separators >= _LEAST_SEPARATORS * len(text) and common >= _LEAST_SHARE * len(text) > 0
-
-
 def detect_escaped_encoding(data: bytes) -> str | None:
-    """Return the codec of text of 7 bits that switches character sets, None for other bytes."""
-    # Single bytes are found much faster than pairs.
-    if b"\x1b" in data and b"\x1b$)C" in data and b"\x0e" in data:
-        candidates: tuple[str, ...] = ("iso2022_kr",)
-    elif b"\x1b" in data and b"\x1b$" in data:
-        candidates = ("iso2022_jp", "iso2022_jp_2", "iso2022_jp_3")
-    elif b"~" in data and b"~{" in data and b"~}" in data:
-        candidates = ("hz",)
-    else:
+    """Return the codec of ISO 2022, which switches character sets; None for other bytes."""
+    if b"\x1b$" not in data:
         return None
-    for codec in candidates:
-        text = _decode_strictly(data, codec)
-        if not text.isascii() and (codec != "hz" or _HAN.search(text)):
-            return codec
-    return None
+    codecs_of_7_bits = ("iso2022_kr", "iso2022_jp", "iso2022_jp_2", "iso2022_jp_3")
+    return next(
+        (one for one in codecs_of_7_bits if not _decode_strictly(data, one).isascii()), None
+    )
 
 
 def _decode_strictly(data: bytes, codec: str) -> str:
@@ -185,10 +270,7 @@ _MARKS = frozenset({b"", *(mark for mark, _ in _BOMS)})
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\b\t\n\v\f\r\x1b"))
 _CONTROL_SHARE = 0.05
 _FEW_CONTROLS = 8
-_PRINTABLE_SHARE = 0.95
-_NUL_SHARE = 0.02
 _VALID_PER_BROKEN = 4
-_CESU_PAIR = re.compile(rb"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 _MARK_RUN = re.compile(r"([^\x00-\x7f\w\s]{128,})")
 _SAMPLE_STEP = 64
 _MARKS_IN_SAMPLE = re.compile(r"[^\x00-\x7f\w\s]{2}")
@@ -249,33 +331,14 @@ def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return encoding, data[len(bom) :]
-    if b"\0" in data:
-        wide = _detect_utf16(data) or detect_wide_encoding(data)
-        if wide:
-            return wide, data
-    elif escaped := detect_escaped_encoding(data):
+    if escaped := detect_escaped_encoding(data):
         return escaped, data
     body = data.rstrip(b"\0")
     controls = len(body) - len(body.translate(None, _CONTROLS))
     padding_only = not body and len(data) >= _FEW_CONTROLS
     if padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body)):
-        return detect_wide_encoding(data), data
+        return None, data
     return _detect_8bit(data)
-
-
-def _detect_utf16(data: bytes) -> str | None:
-    """Return the UTF-16 codec whose zero bytes are where those of plain text are."""
-    units = len(data) // 2
-    even, odd = data[0::2].count(0), data[1::2].count(0)
-    encoding = "utf-16-le" if odd > even else "utf-16-be"
-    most, least = max(even, odd), min(even, odd)
-    if most < _NUL_SHARE * units or least * 10 > most:
-        return None
-    if (even + odd) * 4 <= len(data) and _decode_strictly(data.replace(b"\0", b""), "utf-8"):
-        return None  # UTF-8 except for a few zeros
-    text = data[:65_536].decode(encoding, "replace")
-    printable = sum(char.isprintable() or char in "\t\r\n\f" for char in text)
-    return encoding if printable >= _PRINTABLE_SHARE * len(text) else None
 
 
 def _detect_8bit(data: bytes) -> tuple[str, bytes]:
@@ -287,9 +350,6 @@ def _detect_8bit(data: bytes) -> tuple[str, bytes]:
             return "utf-8", data
     else:
         return "utf-8", data
-    joined, pairs = _CESU_PAIR.subn(_join_pair, data)
-    if pairs:
-        return "utf-8", joined
     text = data.decode(errors="replace")
     broken = text.count(REPLACEMENT)
     valid = len(text) - len(text.encode("ascii", "ignore")) - broken
@@ -297,12 +357,6 @@ def _detect_8bit(data: bytes) -> tuple[str, bytes]:
         return "utf-8", data
     encoding = detect_legacy_encoding(data)
     return encoding or "utf-8", data
-
-
-def _join_pair(match: re.Match[bytes]) -> bytes:
-    """Return the UTF-8 of a character that is encoded as two surrogates."""
-    pair = match[0].decode("utf-8", "surrogatepass")
-    return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le").encode()
 
 
 def _describe_losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
@@ -340,4 +394,119 @@ def normalize_text(text: str) -> str:
     return "".join(
         part if number % 2 else unicodedata.normalize("NFC", part)
         for number, part in enumerate(parts)
+    )
+
+
+_REFERENCE = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})|[A-Za-z][A-Za-z0-9]{1,31});")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_BACKSLASH = re.compile(r"\\([!-/:-@\[-`{}~])")
+_PAIR = r"[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
+_ESCAPE = (
+    rf"\\(?:(?P<pair>u{_PAIR})|u(?P<four>[0-9A-Fa-f]{{4}})|u\{{(?P<braced>[0-9A-Fa-f]{{1,6}})\}}"
+    r"|U(?P<eight>[0-9A-Fa-f]{8})|x(?P<two>[0-9A-Fa-f]{2})|(?P<sign>[\"\\/bfnrt]))"
+)
+_ONE = re.compile(_ESCAPE)
+_RUN = re.compile(f"(?:{re.sub('[?]P<[a-z]+>', '?:', _ESCAPE)})+")
+_STRING = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"', re.DOTALL)
+_SIGNS = {'"': '"', "\\": "\\", "/": "/"}
+_SURROGATE_POINTS = range(0xD800, 0xE000)
+_MAX_CODE_POINT = 0x10FFFF
+_SOFT_HYPHEN = "\u00ad"
+
+
+def find_references(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the character references of HTML and XML."""
+    if text.find("&", start, end) < 0:
+        return
+    from html import unescape
+
+    for match in _REFERENCE.finditer(text, start, end):
+        seen = unescape(match[0])
+        if seen != match[0]:
+            yield Edit(*match.span(), _clean(seen))
+
+
+def find_markdown_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the character references and the signs behind a backslash in text of Markdown.
+
+    The sign of a table stays escaped.
+    """
+    for match in _BACKSLASH.finditer(text, start, end):
+        yield from find_references(text, start, match.start())
+        yield Edit(*match.span(), match[1])
+        start = match.end()
+    yield from find_references(text, start, end)
+
+
+def find_html_edits(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the comments of HTML, and the character references outside of them."""
+    for comment in _COMMENT.finditer(text, start, end):
+        yield from find_references(text, start, comment.start())
+        yield Edit(*comment.span())
+        start = comment.end()
+    yield from find_references(text, start, end)
+
+
+_XML_TAG = re.compile(
+    r"<!--.*?-->|<!DOCTYPE(?:[^<>\[]|\[[^\]]*\])*>|<[/?!]?(?:[\w.-]+:)?([A-Za-z][\w.-]*)[^<>]*>",
+    re.DOTALL,
+)
+_INLINE = split_names(
+    "b bold code command emphasis em email filename foreignphrase hi i ital italic link literal"
+    " monospace named-content option phrase quote ref replaceable sc styled-content sub subscript"
+    " sup superscript term ulink underline userinput varname xref"
+)
+"""The elements of texts in XML within a line, which end no word."""
+
+
+def find_tags(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the tags and comments of a text in XML, and the character references between them."""
+    for tag in _XML_TAG.finditer(text, start, end):
+        yield from find_references(text, start, tag.start())
+        yield Edit(*tag.span(), "" if tag[1] in _INLINE else " ")
+        start = tag.end()
+    yield from find_references(text, start, end)
+
+
+def find_string_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the escapes in strings with double quotes."""
+    if text.find("\\", start, end) >= 0:
+        for string in _STRING.finditer(text, start, end):
+            yield from find_escapes(text, *string.span())
+
+
+def find_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the escapes of JSON and the languages like it."""
+    if text.find("\\", start, end) < 0:
+        return
+    for run in _RUN.finditer(text, start, end):
+        yield Edit(*run.span(), _ONE.sub(_read_escape, run[0]))
+
+
+def find_code_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the escapes of code that stand for characters beyond ASCII."""
+    if text.find("\\u", start, end) >= 0:
+        for edit in find_escapes(text, start, end):
+            if not edit.text.isascii():
+                yield edit
+
+
+def _read_escape(match: re.Match[str]) -> str:
+    """Return the character of an escape; the escape where there is no such character."""
+    if match["sign"]:
+        return _SIGNS.get(match["sign"], " ")
+    if match["pair"]:
+        high, low = int(match["pair"][1:5], 16), int(match["pair"][7:], 16)
+        return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
+    point = int(match["four"] or match["braced"] or match["eight"] or match["two"], 16)
+    is_character = point not in _SURROGATE_POINTS and point <= _MAX_CODE_POINT
+    return _clean(chr(point)) if is_character else match[0]
+
+
+def _clean(seen: str) -> str:
+    """Return characters without controls and soft hyphens; blanks are plain."""
+    return "".join(
+        " " if char.isspace() or char < " " or char == "\x7f" else char
+        for char in seen
+        if char != _SOFT_HYPHEN
     )

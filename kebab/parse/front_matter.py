@@ -20,8 +20,7 @@ Value: TypeAlias = str | list[Any] | dict[str, Any] | None
 
 _MAX_CHARS = 4 * 1024 * 1024
 _MAX_TOML_CHARS = 256 * 1024
-_MAX_DEPTH = 1000  # the time of libyaml grows with the square of the depth
-_LEVELS = 8
+_LEVELS = 9
 _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
 _NOT_ALONE = "text follows the object"
 _REST_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
@@ -47,14 +46,14 @@ class _YamlHandler(YAMLHandler):
             ValueError: The text is no YAML, or no mapping; the message says which.
         """
         try:
-            fields = super().load(fm, Loader=TopLevelLoader)
+            node = yaml.compose(fm, Loader=yaml.CBaseLoader)
         except yaml.YAMLError as failure:
             mark = getattr(failure, "problem_mark", None)
             where = f" at line {mark.line + 2}" if mark else ""
             raise ValueError(f"is not valid YAML{where}") from failure
-        if fields is None:
-            raise ValueError("is not a mapping")
-        return fields
+        if not isinstance(node, yaml.MappingNode):
+            raise ValueError("is not a mapping")  # noqa: TRY004 - the text is at fault
+        return _read_node(node, _LEVELS, set())
 
 
 class _TomlHandler(BaseHandler):
@@ -118,61 +117,26 @@ def read_block(text: str) -> Block | None:
         return Block(inner, end, None, str(failure))
 
 
-class TopLevelLoader(yaml.CBaseLoader):
-    """Reads the events of the parser without building objects.
+def _read_node(node: yaml.Node, levels: int, seen: set[int]) -> Value:
+    """Return a scalar, or a collection when that many levels may be built; else None.
 
-    Therefore no tag is run, no alias is followed, and depth needs no stack.
+    No tag is run, and a collection that an alias names is built once.
     """
-
-    def get_single_data(self) -> dict[str, Value] | None:
-        """Return the mapping, or None when the document is something else."""
-        for _ in ("stream", "document"):
-            self.get_event()
-        if not isinstance(self.get_event(), yaml.MappingStartEvent):
-            return None
-        fields = self._read_mapping(_LEVELS)
-        while self.check_event():  # finds damage behind the mapping
-            self.get_event()
-        return fields
-
-    def _read_mapping(self, levels: int) -> dict[str, Value]:
-        """Return the fields of the mapping that has just begun."""
-        fields: dict[str, Value] = {}
-        while not isinstance(key := self.get_event(), yaml.MappingEndEvent):
-            name, value = self._read_value(key, 0), self._read_value(self.get_event(), levels)
-            if isinstance(name, str):
-                fields[name] = value
-        return fields
-
-    def _read_value(self, event: yaml.Event | None, levels: int) -> Value:
-        """Return a scalar, or a collection when that many levels may be built; else skip it."""
-        if isinstance(event, yaml.ScalarEvent):
-            plain_null = not event.style and event.value in _NULL_WORDS
-            return None if plain_null else str(event.value)
-        if isinstance(event, yaml.SequenceStartEvent) and levels:
-            return self._read_items(levels - 1)
-        if isinstance(event, yaml.MappingStartEvent) and levels:
-            return self._read_mapping(levels - 1)
-        if isinstance(event, yaml.CollectionStartEvent):
-            self._skip_collection()
+    if isinstance(node, yaml.ScalarNode):
+        return None if not node.style and node.value in _NULL_WORDS else str(node.value)
+    if not levels or id(node) in seen:
         return None
-
-    def _read_items(self, levels: int) -> list[Any]:
-        """Return the values of a sequence that has just begun."""
-        items: list[Any] = []
-        while not isinstance(event := self.get_event(), yaml.SequenceEndEvent):
-            if isinstance(event, yaml.ScalarEvent):
-                items.append(str(event.value))
-            else:
-                items.append(self._read_value(event, levels))
+    seen.add(id(node))
+    if isinstance(node, yaml.SequenceNode):
+        items = (  # the word `null` is an item
+            str(one.value)
+            if isinstance(one, yaml.ScalarNode)
+            else _read_node(one, levels - 1, seen)
+            for one in node.value
+        )
         return [item for item in items if item is not None]
-
-    def _skip_collection(self) -> None:
-        """Read to the end of the collection that has just begun."""
-        depth = 1
-        while depth:
-            event = self.get_event()
-            depth += isinstance(event, yaml.CollectionStartEvent)
-            depth -= isinstance(event, yaml.CollectionEndEvent)
-            if depth > _MAX_DEPTH:
-                raise yaml.YAMLError
+    return {
+        str(key.value): _read_node(value, levels - 1, seen)
+        for key, value in node.value
+        if isinstance(key, yaml.ScalarNode)
+    }

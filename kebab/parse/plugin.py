@@ -1,19 +1,18 @@
 """Parses with the formats of plugins, in worker processes; `kebab.plugins` finds them."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import msgspec
 
 from kebab.config.settings import Plugins
-from kebab.core.documents import ParsedDocument
+from kebab.core.documents import PLUGIN_FORMATS, ParsedDocument
 from kebab.core.media import READABLE_NAMES, format_stored_media, is_built_in
-from kebab.core.ports import Parser
+from kebab.core.ports import LibraryWriter, Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.worker import runs_in_worker
 from kebab.parse.registry import parse_in_part
-from kebab.plugins import PARSERS, Plugin, build_missing_plugin, inspect_plugins
+from kebab.plugins import PARSERS, Plugin, inspect_plugins
 
 _PARTS: Any = tuple[tuple([*ParsedDocument.__annotations__.values()][:-1])]  # type: ignore[misc]
 """The types of the fields of a document but the last one."""
@@ -81,62 +80,48 @@ def _encode_text(value: object) -> str:
     raise TypeError(f"it has a {type(value).__name__}")
 
 
-class MissingParser:
-    """Stands for the parser of stored documents whose plugin is gone, off or broken.
-
-    It has no recipe, so that unchanged documents stay as they are.
-    """
-
-    version, recipe = "", None
-
-    def __init__(self, media: str, package: str, *, enabled: bool) -> None:
-        feature = f"the plugin for {media}"
-        self._build_error = partial(build_missing_plugin, feature, package, enabled=enabled)
-
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Refuse the file.
-
-        Raises:
-            DependencyMissing: Always.
-        """
-        del data, path
-        raise self._build_error()
-
-
 class Formats(NamedTuple):
     """The formats of plugins.
 
-    `parsers` are by media type. `media` has the media type and the package by suffix or file name.
-    `faults` says of each plugin, or part of one, that is not used, why.
+    `parsers` are by media type, `media` is the media type by suffix or file name. `faults` says of
+    each plugin, or part of one, that is not used, why.
     """
 
     parsers: Mapping[str, Parser]
-    media: Mapping[str, tuple[str, str]]
+    media: Mapping[str, str]
     faults: tuple[str, ...] = ()
 
 
 def find_formats(settings: Plugins) -> Formats:
     """Return the formats of all plugins that can be used."""
-    parsers, media, faults = dict[str, Parser](), dict[str, tuple[str, str]](), list[str]()
+    parsers, media, faults = dict[str, Parser](), dict[str, str](), list[str]()
     for plugin, facts in inspect_plugins(settings, faults, PARSERS):
         row = facts.media
         assert row is not None, "a parser has a media type"
-        may_replace = plugin.name in settings.replace
         stored = format_stored_media(row)
-        if is_built_in(row.name) and not may_replace:
-            faults.append(f"{plugin.label}: kebab itself reads {row.name}")
-            continue
-        if is_built_in(row.name) and stored != row.name:
-            faults.append(f"{plugin.label}: {row.name} is cited in another way")
-            continue
-        if stored in parsers:
-            faults.append(f"{plugin.label}: another plugin reads {row.name}")
+        if is_built_in(row.name) or stored in parsers:
+            owner = "kebab itself" if is_built_in(row.name) else "another plugin"
+            faults.append(f"{plugin.label}: {owner} reads {row.name}")
             continue
         for name in (*row.suffixes, *row.names):
-            owner = "another plugin" if name in media else "kebab itself"
-            if name in media or (name in READABLE_NAMES and not may_replace):
+            if name in media or name in READABLE_NAMES:
+                owner = "another plugin" if name in media else "kebab itself"
                 faults.append(f"{plugin.label}: {owner} reads {name}")
             else:
-                media[name] = (stored, plugin.package)
+                media[name] = stored
         parsers[stored] = PluginParser(plugin, facts.version)
     return Formats(parsers, media, tuple(faults))
+
+
+def store_formats(library: LibraryWriter, formats: Formats) -> None:
+    """Store the media types of plugins for commands that load none."""
+    text = msgspec.json.encode(formats.media).decode() if formats.media else None
+    if text != library.get_value(PLUGIN_FORMATS):
+        library.set_value(PLUGIN_FORMATS, text)
+
+
+def find_parser(settings: Plugins, parsers: Mapping[str, Parser], media: str) -> Parser:
+    """Return the parser of a stored document; plugins are asked only where kebab has none."""
+    if parser := parsers.get(media):
+        return parser
+    return find_formats(settings).parsers.get(media) or parsers["text/plain"]

@@ -94,7 +94,7 @@ class LazyParser:
         return " ".join([self.version, *languages, *found])
 
     def _has_grammar(self) -> bool:
-        from kebab.parse.code.languages import SYNTAXES
+        from kebab.parse.code.symbols import SYNTAXES
 
         modules = ("tree_sitter", SYNTAXES[str(self._arguments[0])].grammar.partition(".")[0])
         return all(find_spec(module) is not None for module in modules)
@@ -168,7 +168,6 @@ PARSERS: Mapping[str, Parser] = {
     media.ODP: LazyParser("odp-v4", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v5", "web.epub:EpubParser", isolated=True),
-    media.FB2: LazyParser("fictionbook-v2", "web.fb2:Fb2Parser", isolated=True),
     media.ENEX_NOTE: LazyParser("enex-v4", "exports.enex:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v5", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v3", "mail.message:MhtmlParser", isolated=True),
@@ -176,8 +175,8 @@ PARSERS: Mapping[str, Parser] = {
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
     "text/calendar": LazyParser("icalendar-v3", "mail.events:CalendarParser"),
     "text/vcard": LazyParser("vcard-v2", "mail.contacts:ContactParser"),
-    "text/x-bibtex": LazyParser("bibtex-v2", "text.bibtex:BibtexParser", isolated=True),
-    media.MAN: LazyParser("man-v2", "text.man:ManParser", isolated=True),
+    "text/x-bibtex": LazyParser("bibtex-v3", "text.latex:BibtexParser"),
+    media.MAN: LazyParser("man-v3", "text.man:ManParser"),
     "text/x-rst": LazyParser("rst-v3", "text.rst:RstParser"),
     **{
         one.name: LazyParser("source-v5", "code.source:SourceParser")
@@ -211,7 +210,7 @@ PARSERS: Mapping[str, Parser] = {
         "notebook-v2", "text.notebook:NotebookParser", isolated=True
     ),
     media.SOURCE: LazyParser("source-v5", "code.source:SourceParser"),
-    "text/asciidoc": LazyParser("asciidoc-v4", "text.asciidoc:AsciiDocParser"),
+    "text/asciidoc": LazyParser("asciidoc-v5", "text.asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v3", "text.org:OrgParser"),
     "text/x-tex": LazyParser("latex-v5", "text.latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v3", "text.subtitles:SubtitlesParser"),

@@ -32,7 +32,7 @@ _MARKDOWN = re.compile(
     r"|</?[A-Za-z][^<>\n]*>",
     re.MULTILINE | re.DOTALL,
 )
-"""What is no prose in Markdown, besides the code, the links and the footnotes of its markup."""
+"""What is no prose in Markdown, besides the code and the links of its markup."""
 
 BLOCK_LINE = re.compile(
     r"^[ \t]*(?:(?:import|export)[ ][^\n]*|:{3,}[^\n]*|(?:!!!|\?\?\?\+?|===)[ ][^\n]*"

@@ -1,9 +1,8 @@
 """Scans a folder for documents, and chooses the media type of each file.
 
-Symbolic links are followed inside the root when the scan does not find their target anyway. Files
-without a suffix and with an unknown one are opened. A text of unknown suffix is read when it is
-small and has short lines, so that data and generated files stay out. Files whose suffix names a
-format without text are never opened.
+Symbolic links are not followed. Files without a suffix and with an unknown one are opened. A text
+of unknown suffix is read when it is small and has short lines, so that data and generated files
+stay out. Files whose suffix names a format without text are never opened.
 """
 
 import errno
@@ -24,6 +23,7 @@ from kebab.core.files import (
     ScanResult,
     ScanRules,
     SeenFiles,
+    is_below,
     join_root,
     resolve_links,
 )
@@ -107,93 +107,69 @@ def read_change_time(path: str) -> int:
     return changed if abs(time.time_ns() - changed) > granularity else CHANGED_NS
 
 
-class Entry(NamedTuple):
-    """A folder or symbolic link below the root, with the ignore layers that apply to it."""
+class Folder(NamedTuple):
+    """A folder below the root, with the ignore layers that apply to it."""
 
     path: str
     absolute: str
     layer: Layer | None
 
 
-class Target(NamedTuple):
-    """The target of a link."""
-
-    real: str
-    stat: os.stat_result
-    folder: bool
-
-
-def resolve_link(link: Entry, root: str, rules: ScanRules, followed: set[str]) -> Target | str:
-    """Return the target that a link adds to the scan, or the reason why it is skipped."""
+def find_link_reason(link: str, root: str) -> str:
+    """Return why a link is not followed; what it leads to is read where it is, if at all."""
     try:
-        real = resolve_links(link.absolute, strict=True)
-        stat = Path(real).stat()
+        real = resolve_links(link, strict=True)
     except OSError:
         return "symlink_broken"
-    folder = modes.S_ISDIR(stat.st_mode)
-    if real != root and not real.startswith(_add_slash(root)):
-        return "symlink_outside"
-    if not folder and not modes.S_ISREG(stat.st_mode):
-        return "special_file"
-    if folder and (real in followed or _add_slash(link.absolute).startswith(_add_slash(real))):
-        return "symlink_loop"
-    if _is_found_by_scan(real[len(_add_slash(root)) :], root, rules, None if folder else stat):
-        return "duplicate"
-    return Target(real, stat, folder)
-
-
-def _is_found_by_scan(path: str, root: str, rules: ScanRules, stat: os.stat_result | None) -> bool:
-    """Return whether the scan finds a folder, or a file with a stamp, anyway."""
-    if find_skip_reason_from_root(root, rules, path, folder=stat is None) is not None:
-        return False
-    if stat is None:
-        return True
-    with suppress(OSError):
-        media = find_media(f"{_add_slash(root)}{path}", stat.st_size, rules)
-        return media is not None and media not in rules.left_out
-    return True
-
-
-def _add_slash(folder: str) -> str:
-    return folder if folder.endswith("/") else f"{folder}/"
+    return "symlink" if real == root or is_below(real, root) else "symlink_outside"
 
 
 class _Walk:
-    def __init__(self, root: str, rules: ScanRules, claimed: Mapping[str, str]) -> None:
+    """Visits folders; those and files that were `seen` are left out, and files on request."""
+
+    def __init__(
+        self,
+        root: str,
+        rules: ScanRules,
+        claimed: Mapping[str, str],
+        tick: Callable[[], None] = lambda: None,
+        *,
+        seen: SeenFiles | None = None,
+        reads_files: bool = True,
+    ) -> None:
         self.found = ScanResult()
+        self.folders: list[str] = []
+        """The absolute paths of the folders that were listed."""
         self._root = root
         self._rules = rules
         self._claimed = claimed
-        self._folders: list[Entry] = []
-        self._links: list[Entry] = []
-        self._followed: set[str] = set()
+        self._tick = tick
+        self._seen = seen or SeenFiles(changed=(), folders=(), files=())
+        self._reads_files = reads_files
+        self._folders: list[Folder] = []
+        self._visited = 0
 
-    def run(self, below: str, tick: Callable[[], None]) -> None:
-        """Visit the folder `below`, all folders below it, and then the links."""
+    def run(self, below: str) -> None:
+        """Visit the folder `below`, empty for the root, and all folders below it.
+
+        Raises:
+            OSError: The folder itself cannot be listed.
+        """
+        layer = build_base_layer(self._rules)
         if below:
             layer = build_layers_above(self._root, self._rules, below)
-            self._read_folder(Entry(f"{below}/", join_root(self._root, below), layer))
-        else:
-            self._read_folder(Entry("", self._root, build_base_layer(self._rules)))
-        self._visit_all(tick)
+        absolute = join_root(self._root, below) if below else self._root
+        self._read_folder(Folder(f"{below}/" if below else "", absolute, layer))
+        while self._folders:
+            folder = self._folders.pop()
+            if folder.path.rstrip("/") not in self._seen.folders:
+                try:
+                    self._read_folder(folder)
+                except OSError as failure:
+                    self._handle_failure(failure, folder.path)
+            self._tick()
 
-    def _visit_all(self, tick: Callable[[], None]) -> None:
-        while self._folders or self._links:
-            if self._folders:
-                self._visit_folder(self._folders.pop())
-            else:
-                links, self._links = sorted(self._links, key=attrgetter("path")), []
-                for link in links:
-                    self._visit_link(link)
-            tick()
-
-    def _visit_folder(self, folder: Entry) -> None:
-        try:
-            self._read_folder(folder)
-        except OSError as failure:
-            self._handle_failure(failure, folder.path)
-
-    def _read_folder(self, folder: Entry) -> None:
+    def _read_folder(self, folder: Folder) -> None:
         changed = read_change_time(folder.absolute)
         with os.scandir(folder.absolute) as listing:
             children = sorted(listing, key=attrgetter("name"))
@@ -202,22 +178,30 @@ class _Walk:
         for name in IGNORE_FILES & names:
             self.found.folders[folder.path + name] = read_change_time(f"{folder.absolute}/{name}")
         layer = enter_folder(folder.layer, folder.path, folder.absolute, names)
-        start = _add_slash(folder.absolute)
+        self.folders.append(folder.absolute)
+        start = folder.absolute if folder.absolute.endswith("/") else f"{folder.absolute}/"
         for child in children:
             self._visit(child, folder.path + child.name, f"{start}{child.name}", layer)
+            self._visited += 1
+            if self._visited % _VISITS_PER_TICK == 0:  # the time of the caller may be short
+                self._tick()
 
     def _visit(
         self, child: os.DirEntry[str], path: str, absolute: str, layer: Layer | None
     ) -> None:
         self.found.seen += child.name[0] != "."
-        if not child.name.isascii() and not _is_utf8(child.name):
+        if not child.name.isascii() and any("\ud800" <= char <= "\udfff" for char in child.name):
             self.found.skips.add("undecodable_name", path)
         elif child.is_symlink():
-            self._links.append(Entry(path, absolute, layer))
+            self.found.skips.add(find_link_reason(absolute, self._root), path)
         elif child.is_dir(follow_symlinks=False):
             if not self._is_skipped(path, absolute, layer, folder=True):
-                self._folders.append(Entry(f"{path}/", absolute, layer))
-        elif not self._is_skipped(path, absolute, layer, folder=False):
+                self._folders.append(Folder(f"{path}/", absolute, layer))
+        elif (
+            self._reads_files
+            and not self._is_skipped(path, absolute, layer, folder=False)
+            and path not in self._seen.files
+        ):
             self._visit_file(child, path, absolute)
 
     def _is_skipped(self, path: str, absolute: str, layer: Layer | None, *, folder: bool) -> bool:
@@ -243,100 +227,6 @@ class _Walk:
         if failure.errno not in {errno.ENOENT, errno.ENOTDIR}:
             self.found.skip_unreadable(path)
 
-    def _visit_link(self, link: Entry) -> None:
-        target = resolve_link(link, self._root, self._rules, self._followed)
-        if not isinstance(target, Target):
-            self.found.skips.add(target, link.path)
-        elif self._is_skipped(link.path, link.absolute, link.layer, folder=target.folder):
-            return
-        elif target.folder:
-            self._followed.add(target.real)
-            self._folders.append(link._replace(path=f"{link.path}/"))
-        else:
-            self._add_linked_file(link, target)
-
-    def _add_linked_file(self, link: Entry, target: Target) -> None:
-        try:
-            media = find_media(link.absolute, target.stat.st_size, self._rules)
-            is_known = media is not None and target.real in self._followed
-            if is_known:
-                self.found.skips.add("duplicate", link.path)
-            elif is_secret_file(self._rules, link.path, target.real, target.stat.st_size):
-                self.found.skips.add(SECRET, link.path)
-            else:
-                _add_entry(self.found, link.path, link.absolute, target.stat, media, self._rules)
-        except OSError as failure:
-            self._handle_failure(failure, link.path)
-            return
-        if media is not None:
-            self._followed.add(target.real)
-
-
-class _FolderWalk(_Walk):
-    """A walk that collects the folders in which a scan looks for files."""
-
-    def __init__(self, root: str, rules: ScanRules, claimed: Mapping[str, str]) -> None:
-        super().__init__(root, rules, claimed)
-        self.folders: list[str] = []
-
-    def _read_folder(self, folder: Entry) -> None:
-        super()._read_folder(folder)
-        self.folders.append(folder.absolute)
-
-    def _visit_file(self, child: os.DirEntry[str], path: str, absolute: str) -> None:
-        del child, path, absolute
-
-    def _add_linked_file(self, link: Entry, target: Target) -> None:
-        del link, target
-
-
-class _ChangedWalk(_Walk):
-    """A walk through changed and new folders that finds the files that were not seen."""
-
-    def __init__(
-        self, root: str, rules: ScanRules, claimed: Mapping[str, str], seen: SeenFiles
-    ) -> None:
-        super().__init__(root, rules, claimed)
-        self._seen = seen
-        self._tick: Callable[[], None] = lambda: None
-        self._visited = 0
-
-    def run_changed(self, tick: Callable[[], None]) -> None:
-        """Visit the changed folders, and the new folders below them.
-
-        A large folder ticks several times, because the time of the caller may be short.
-        """
-        self._tick = tick
-        for path in self._seen.changed:
-            absolute = join_root(self._root, path) if path else self._root
-            layer = build_base_layer(self._rules)
-            with suppress(OSError):
-                if path:
-                    layer = build_layers_above(self._root, self._rules, path)
-                self._read_folder(Entry(f"{path}/" if path else "", absolute, layer))
-            tick()
-        self._visit_all(tick)
-
-    def _visit_folder(self, folder: Entry) -> None:
-        if folder.path.rstrip("/") not in self._seen.folders:
-            super()._visit_folder(folder)
-
-    def _visit(
-        self, child: os.DirEntry[str], path: str, absolute: str, layer: Layer | None
-    ) -> None:
-        super()._visit(child, path, absolute, layer)
-        self._visited += 1
-        if self._visited % _VISITS_PER_TICK == 0:
-            self._tick()
-
-    def _visit_file(self, child: os.DirEntry[str], path: str, absolute: str) -> None:
-        if path not in self._seen.files:
-            super()._visit_file(child, path, absolute)
-
-    def _visit_link(self, link: Entry) -> None:
-        if link.path not in self._seen.files:
-            super()._visit_link(link)
-
 
 def list_folders(
     root: str, rules: ScanRules, *, below: str = "", claimed: Mapping[str, str] | None = None
@@ -346,17 +236,9 @@ def list_folders(
     Raises:
         OSError: The folder itself cannot be listed.
     """
-    walk = _FolderWalk(root, rules, claimed or {})
-    walk.run(below, lambda: None)
+    walk = _Walk(root, rules, claimed or {}, reads_files=False)
+    walk.run(below)
     return walk.folders
-
-
-def _is_utf8(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class FolderScanner:
@@ -378,8 +260,8 @@ class FolderScanner:
         Raises:
             OSError: The folder itself cannot be listed.
         """
-        walk = _Walk(root, rules, claimed or {})
-        walk.run(below, tick)
+        walk = _Walk(root, rules, claimed or {}, tick)
+        walk.run(below)
         walk.found.entries.sort()
         return walk.found
 
@@ -393,8 +275,11 @@ class FolderScanner:
         tick: Callable[[], None] = lambda: None,
     ) -> ScanResult:
         """Return the files that were not seen in the changed folders and in new folders below."""
-        walk = _ChangedWalk(root, rules, claimed, seen)
-        walk.run_changed(tick)
+        walk = _Walk(root, rules, claimed, tick, seen=seen)
+        for path in seen.changed:
+            with suppress(OSError):
+                walk.run(path)
+            tick()
         return walk.found
 
     def add_named_files(

@@ -480,7 +480,7 @@ FORM_OF_DOCTOR = {
     "descriptors": "`ulimit` is part of the shell",
     "writer_lock": "it never fails",
     "log": "it never fails",
-    "plugins": "an `export` or a package of others; tried in tests/unit/app",
+    "plugins": "an `export`; tried in tests/unit",
     "integrity": "same fix as `database`",
     "full_text": "same fix as `database`",
     "permissions": "only their owner can decide; tried in tests/unit/doctor",

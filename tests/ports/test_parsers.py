@@ -1,6 +1,7 @@
 """What every parser promises, whatever the bytes."""
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import ClassVar
@@ -17,7 +18,6 @@ from kebab.errors.signal import Signal
 from kebab.limits.worker import WorkerProcess
 from kebab.parse.isolation import ParseTask, run_parser
 from kebab.parse.registry import PARSERS
-from kebab.testing import check_document
 
 MEDIA = sorted(PARSERS)
 LINES = sorted(
@@ -43,6 +43,24 @@ FRAGMENTS = st.sampled_from(
 )
 CHARACTERS = st.characters(exclude_categories=["Cs", "Cc"])
 NOTES = st.lists(FRAGMENTS | st.text(CHARACTERS, max_size=8), max_size=30).map("".join)
+
+
+def check_document(document: ParsedDocument) -> None:
+    """Assert what holds for the document of every parser."""
+    text, end = document.text, 0
+    assert unicodedata.is_normalized("NFC", text), "the text is not NFC"
+    assert not {"\r", "\0"} & set(text), "a line ends with a carriage return, or there is a zero"
+    for block in document.blocks:
+        assert end <= block.start < block.end <= len(text), f"a block is out of order: {block}"
+        assert block.start == 0 or text[block.start - 1] == "\n", f"it begins in a line: {block}"
+        assert text[block.start : block.end].strip(), f"a block is empty: {block}"
+        assert bool(block.level) == (block.kind == "heading"), f"only headings have levels: {block}"
+        end = block.end
+    starts = [place.start for place in document.places]
+    assert starts == sorted(set(starts)), "the places are not in order"
+    assert {*starts} <= {block.start for block in document.blocks}, "a place begins in a block"
+    assert document.title, "there is no title"
+    assert "\n" not in document.title, "the title has two lines"
 
 
 CRASH = "the parser crashed"

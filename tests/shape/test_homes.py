@@ -9,7 +9,7 @@ from importlib.metadata import packages_distributions
 
 import pytest
 
-from kebab.parse.code.languages import SYNTAXES
+from kebab.parse.code.symbols import SYNTAXES
 from tests.shape.tree import ROOT, Module, list_modules
 
 GRAMMARS = {syntax.grammar.partition(".")[0] for syntax in SYNTAXES.values()}

@@ -1,4 +1,4 @@
-"""What an entry point may name; `tests/unit/app/test_plugins.py` runs whole packages."""
+"""What an entry point may name; `tests/unit/test_plugins_packages.py` runs whole packages."""
 
 from types import SimpleNamespace
 from typing import Any

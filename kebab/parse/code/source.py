@@ -24,8 +24,7 @@ from kebab.parse.blocks import (
     list_omissions,
     omit_gaps,
 )
-from kebab.parse.encoding import Decoded, decode
-from kebab.parse.escapes import find_code_escapes
+from kebab.parse.encoding import Decoded, decode, find_code_escapes
 from kebab.parse.metadata import choose_title, shorten_line
 
 _MODIFIERS = (
@@ -38,7 +37,7 @@ _KEYWORDS = (
     "|service|rpc|rule|object|namespace|record|contract|library|event|modifier|model|schema|input"
     "|union|scalar|directive|fragment|query|mutation|subscription|package|program|entity"
     "|architecture|component|behaviour|actor|primitive|mixin|extension|protocol|data|newtype"
-    r"|instance|@mixin|@function|let\s+rec|let|val|task|on"
+    r"|instance|@mixin|@function|let\s+rec|let|val|task|on|defmodule|defp|resource|variable|output"
 )
 _DEFINITIONS = tuple(
     re.compile(pattern)

@@ -1,6 +1,8 @@
-"""Finds the symbols of source code, and cuts its lines into blocks along them.
+"""Declares the syntax of programming languages, and finds the symbols of their source code.
 
-The library is an extra, so this module is imported only when such code is read.
+One row of `SYNTAXES` is one language; the names of nodes are those of its tree-sitter grammar. The
+lines of a file are cut into blocks along its symbols. The library is an extra, and is imported when
+code is read.
 """
 
 import re
@@ -8,20 +10,217 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab.core.documents import BlockKind
 from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import Span
-from kebab.parse.code.languages import SYNTAXES, Syntax
+from kebab.text.normalize import split_names
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Parser
+
+
+class Syntax(NamedTuple):
+    """The node types of a language that say where its symbols are.
+
+    `grammar` is the module of the grammar and its function. `functions` and `types` are symbols as
+    a whole. `containers` are symbols that have further symbols inside. `values` are symbols when
+    they are long. `wrappers` belong to the symbol inside them, as `export` and decorators do; the
+    symbols inside `blocks` stand beside others, as those of a conditional do. `holders` name a
+    function, a class or a value that is assigned to them: the field is that of what is assigned.
+    `leads` stand above their symbol: comments, attributes. `names` gives the field of a symbol's
+    name where it is not `name`, and `name_nodes` the types of a child that is the name of a symbol
+    without such a field. `bodies` are the types of a body that is no field `body`.
+    """
+
+    grammar: str
+    functions: frozenset[str] = frozenset()
+    containers: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    values: frozenset[str] = frozenset()
+    wrappers: frozenset[str] = frozenset()
+    blocks: frozenset[str] = frozenset()
+    holders: Mapping[str, str] = {}
+    leads: frozenset[str] = frozenset({"comment"})
+    imports: frozenset[str] = frozenset()
+    names: Mapping[str, str] = {}
+    name_nodes: frozenset[str] = frozenset()
+    bodies: frozenset[str] = split_names("class_body enum_class_body function_body block")
+
+
+def _declare(grammar: str, **fields: Any) -> Syntax:
+    """Return a syntax, whose types of nodes are written as words."""
+    values: dict[str, Any] = {
+        name: split_names(value) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
+    return Syntax(grammar, **values)
+
+
+_JAVASCRIPT = _declare(
+    "tree_sitter_javascript.language",
+    functions="function_declaration generator_function_declaration method_definition"
+    " function_expression generator_function arrow_function",
+    containers="class_declaration class",
+    wrappers="export_statement lexical_declaration variable_declaration",
+    blocks="expression_statement call_expression parenthesized_expression arguments"
+    " unary_expression object pair if_statement statement_block else_clause",
+    holders={
+        "variable_declarator": "value",
+        "assignment_expression": "right",
+        "field_definition": "value",
+        "pair": "value",
+    },
+    leads="comment decorator",
+    imports="import_statement",
+    names={"assignment_expression": "left", "field_definition": "property", "pair": "key"},
+)
+_TYPESCRIPT = _JAVASCRIPT._replace(
+    grammar="tree_sitter_typescript.language_typescript",
+    containers=_JAVASCRIPT.containers
+    | split_names("abstract_class_declaration internal_module module"),
+    types=split_names("interface_declaration type_alias_declaration enum_declaration"),
+    wrappers=_JAVASCRIPT.wrappers | split_names("ambient_declaration"),
+    holders={
+        "variable_declarator": "value",
+        "assignment_expression": "right",
+        "public_field_definition": "value",
+        "pair": "value",
+    },
+    names={"assignment_expression": "left", "pair": "key"},
+)
+_C = _declare(
+    "tree_sitter_c.language",
+    functions="function_definition",
+    types="struct_specifier union_specifier enum_specifier type_definition",
+    values="preproc_function_def preproc_def declaration",
+    blocks="preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef"
+    " linkage_specification declaration_list",
+    imports="preproc_include",
+    names={
+        "function_definition": "declarator",
+        "type_definition": "declarator",
+        "declaration": "declarator",
+    },
+)
+
+SYNTAXES: Mapping[str, Syntax] = {
+    "bash": _declare(
+        "tree_sitter_bash.language",
+        functions="function_definition",
+        blocks="if_statement else_clause",
+    ),
+    "c": _C,
+    "c#": _declare(
+        "tree_sitter_c_sharp.language",
+        functions="method_declaration constructor_declaration destructor_declaration"
+        " operator_declaration conversion_operator_declaration local_function_statement",
+        containers="namespace_declaration class_declaration struct_declaration"
+        " interface_declaration record_declaration",
+        types="enum_declaration delegate_declaration property_declaration",
+        values="field_declaration",
+        wrappers="global_statement",
+        blocks="preproc_if preproc_else preproc_elif preproc_region",
+        imports="using_directive file_scoped_namespace_declaration",
+        names={"operator_declaration": "operator", "conversion_operator_declaration": "type"},
+    ),
+    "c++": _C._replace(
+        grammar="tree_sitter_cpp.language",
+        containers=split_names("class_specifier struct_specifier namespace_definition"),
+        types=split_names("union_specifier enum_specifier type_definition concept_definition"),
+        wrappers=split_names("template_declaration"),
+        blocks=_C.blocks | {"field_declaration"},
+        leads=split_names("comment access_specifier"),
+    ),
+    "go": _declare(
+        "tree_sitter_go.language",
+        functions="function_declaration method_declaration",
+        types="type_spec type_alias",
+        values="const_spec var_spec",
+        wrappers="type_declaration const_declaration var_declaration",
+        imports="package_clause import_declaration",
+    ),
+    "java": _declare(
+        "tree_sitter_java.language",
+        functions="method_declaration constructor_declaration compact_constructor_declaration",
+        containers="class_declaration interface_declaration enum_declaration record_declaration"
+        " annotation_type_declaration",
+        values="field_declaration",
+        blocks="enum_body_declarations",
+        leads="line_comment block_comment",
+        imports="package_declaration import_declaration",
+        names={"field_declaration": "declarator"},
+    ),
+    "javascript": _JAVASCRIPT,
+    "kotlin": _declare(
+        "tree_sitter_kotlin.language",
+        functions="function_declaration",
+        containers="class_declaration object_declaration",
+        values="property_declaration",
+        blocks="companion_object class_body enum_class_body",
+        leads="line_comment block_comment",
+        imports="package_header import",
+        name_nodes="variable_declaration",
+    ),
+    "php": _declare(
+        "tree_sitter_php.language_php",
+        functions="function_definition method_declaration anonymous_function",
+        containers="class_declaration interface_declaration trait_declaration enum_declaration",
+        wrappers="expression_statement",
+        blocks="namespace_definition compound_statement if_statement",
+        holders={"assignment_expression": "right"},
+        imports="namespace_use_declaration",
+        names={"assignment_expression": "left"},
+    ),
+    "python": _declare(
+        "tree_sitter_python.language",
+        functions="function_definition",
+        containers="class_definition",
+        values="assignment type_alias_statement",
+        wrappers="decorated_definition expression_statement",
+        blocks="if_statement else_clause elif_clause try_statement except_clause block",
+        imports="import_statement import_from_statement future_import_statement",
+        names={"assignment": "left", "type_alias_statement": "left"},
+    ),
+    "ruby": _declare(
+        "tree_sitter_ruby.language",
+        functions="method singleton_method",
+        containers="class module",
+        values="assignment",
+        blocks="call argument_list do_block body_statement if then singleton_class",
+        names={"assignment": "left"},
+    ),
+    "rust": _declare(
+        "tree_sitter_rust.language",
+        functions="function_item function_signature_item macro_definition",
+        containers="impl_item trait_item mod_item",
+        types="struct_item enum_item union_item type_item",
+        values="const_item static_item",
+        blocks="foreign_mod_item declaration_list",
+        leads="line_comment block_comment attribute_item",
+        imports="use_declaration extern_crate_declaration",
+        names={"impl_item": "type"},
+    ),
+    "sql": _declare(
+        "tree_sitter_sql.language",
+        functions="create_function create_procedure create_trigger",
+        types="create_table create_view create_materialized_view create_index create_type"
+        " create_schema create_sequence",
+        wrappers="statement",
+        blocks="transaction block",
+        leads="comment marginalia",
+        name_nodes="object_reference identifier",
+    ),
+    "tsx": _TYPESCRIPT._replace(grammar="tree_sitter_typescript.language_tsx"),
+    "typescript": _TYPESCRIPT,
+}
+"""The syntax of each language, by its name in citations; `tsx` is TypeScript with elements."""
+
 
 FEATURE = "reading source code"
 PACKAGE = "tree-sitter"
 EXTRA = "code"
-
-with translate_import_errors(FEATURE, PACKAGE, EXTRA):
-    from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 _DEEPEST_HEADING = 6
 _DEEPEST_BLOCK = 40
@@ -47,18 +246,10 @@ class Symbol(NamedTuple):
     first: int
     body: int
     last: int
-    node: Node | None
+    node: "Node | None"
 
 
-class Tag(NamedTuple):
-    """What the query of a language says of a node: its name, the kind of symbol, its last node."""
-
-    name: str
-    kind: str
-    end: Node
-
-
-def load_grammar(language: str) -> Language:
+def load_grammar(language: str) -> "Language":
     """Return the grammar of a language.
 
     Raises:
@@ -66,68 +257,39 @@ def load_grammar(language: str) -> Language:
     """
     module, _, function = SYNTAXES[language].grammar.partition(".")
     with translate_import_errors(FEATURE, PACKAGE, EXTRA):
+        from tree_sitter import Language
+
         grammar: object = getattr(import_module(module), function)()
         return Language(grammar)
 
 
 @cache
-def load_parser(language: str) -> tuple[Parser, Query | None]:
-    """Return the parser of a language, and the query of its symbols if it has one.
+def load_parser(language: str) -> "Parser":
+    """Return the parser of a language.
 
     Raises:
         DependencyMissing: Its grammar is not installed.
     """
     grammar = load_grammar(language)
-    tags = Path(__file__).with_name("tags") / f"{language}.scm"
-    return Parser(grammar), Query(grammar, tags.read_text("utf-8")) if tags.exists() else None
+    from tree_sitter import Parser
+
+    return Parser(grammar)
 
 
 def find_spans(source: bytes, language: str) -> list[Span]:
     """Return the code as spans of lines: a heading for each symbol, and code."""
-    parser, query = load_parser(language)
-    root = parser.parse(source).root_node
-    tags = _find_tags(root, query) if query else {}
-    finder = SymbolFinder(SYNTAXES[language], source.split(b"\n"), root, tags)
+    root = load_parser(language).parse(source).root_node
+    finder = SymbolFinder(SYNTAXES[language], source.split(b"\n"), root)
     return list(finder.cut_scope(root, 1, 0, len(finder.lines)))
-
-
-_KINDS = ("container", "function", "value")
-"""The captures of a symbol; the first that a node has counts."""
-_TAG_NAME = re.compile(r"[^\s({<]+")
-
-
-def _find_tags(root: Node, query: Query) -> dict[int, Tag]:
-    """Return what a query says of the nodes of a tree, by their ids.
-
-    A name that is a whole signature ends where its parameters begin. Several names, such as those
-    of a block of Terraform, are joined by dots.
-    """
-    tags: dict[int, Tag] = {}
-    for _, captures in QueryCursor(query).matches(root):
-        kind = next(kind for kind in _KINDS if kind in captures)
-        node = captures[kind][0]
-        texts = [(one.text or b"").decode("utf-8", "replace") for one in captures["name"]]
-        bare = [text.strip("\"'") for text in texts]
-        found = [_TAG_NAME.match(text) for text in bare]
-        name = ".".join(one[0] for one in found if one)
-        if len(texts) == 1 and texts[0][:1] in "\"'":
-            name = bare[0]  # the description of a test, with its blanks
-        known = tags.get(node.id)
-        if known is None or _KINDS.index(kind) < _KINDS.index(known.kind):
-            tags[node.id] = Tag(name, kind, captures.get("end", [node])[-1])
-    return tags
 
 
 class SymbolFinder:
     """Finds the symbols in the syntax tree of a file."""
 
-    def __init__(
-        self, syntax: Syntax, lines: Sequence[bytes], root: Node, tags: Mapping[int, Tag]
-    ) -> None:
-        """Search lines of code, whose tree has tags by the ids of its nodes."""
+    def __init__(self, syntax: Syntax, lines: Sequence[bytes], root: "Node") -> None:
+        """Search lines of code for the symbols of their tree."""
         self.lines = lines
         self._syntax = syntax
-        self._tags = tags
         self._functions = syntax.functions
         self._symbols = syntax.functions.union(
             syntax.containers, syntax.types, syntax.values, syntax.holders
@@ -135,10 +297,10 @@ class SymbolFinder:
         self._inside = syntax.wrappers | syntax.blocks | {"ERROR"}
         self._imports = self._find_imports(root)
 
-    def cut_scope(self, node: Node, level: int, first: int, last: int) -> Iterator[Span]:
+    def cut_scope(self, node: "Node", level: int, first: int, last: int) -> Iterator[Span]:
         """Yield the spans of the lines of a scope, whose symbols get headings of a level."""
         done = first
-        for symbol in self._list_symbols(node):
+        for symbol in self._find_symbols(self._list_members(node), 0):
             if symbol.first < done or symbol.last > last:
                 continue  # it shares a line with what is before it
             yield from self._cut_rest(level, done, symbol.first)
@@ -150,17 +312,6 @@ class SymbolFinder:
                 yield Span(BlockKind.CODE, symbol.body, symbol.last)
             done = symbol.last
         yield from self._cut_rest(level, done, last)
-
-    def _list_symbols(self, scope: Node) -> list[Symbol]:
-        """Return the symbols of a scope; the clauses of one name are one symbol."""
-        found: list[Symbol] = []
-        for symbol in self._find_symbols(self._list_members(scope), 0):
-            before = found[-1] if found and self._syntax.has_clauses else None
-            if before and before.name == symbol.name and not (before.node or symbol.node):
-                found[-1] = before._replace(last=symbol.last)
-            else:
-                found.append(symbol)
-        return found
 
     def _cut_rest(self, level: int, first: int, last: int) -> Iterator[Span]:
         """Yield lines that belong to no symbol inside the scope; imports are a span of their own.
@@ -175,7 +326,7 @@ class SymbolFinder:
         for start, end in pairwise(marks):
             yield Span(BlockKind.CODE, start, end, ends=level)
 
-    def _find_symbols(self, nodes: Iterable[Node], depth: int) -> Iterator[Symbol]:
+    def _find_symbols(self, nodes: "Iterable[Node]", depth: int) -> Iterator[Symbol]:
         """Yield the symbols among nodes and in their blocks, each with the comments above it."""
         lead, above = -1, -1
         for node in nodes:
@@ -188,9 +339,7 @@ class SymbolFinder:
             start = lead if lead >= 0 and first == above else first
             lead, above = -1, end
             symbol = None
-            if node.id in self._tags:
-                symbol = self._build_tagged(node, self._tags[node.id], start)
-            elif node.type in self._symbols:
+            if node.type in self._symbols:
                 symbol = self._build_symbol(node, start, end)
             if symbol is not None:
                 yield symbol
@@ -198,19 +347,19 @@ class SymbolFinder:
                 found = self._find_symbols(self._list_members(node), depth + 1)
                 yield from _wrap(list(found), start, end) if self._is_wrapper(node) else found
 
-    def _is_wrapper(self, node: Node) -> bool:
+    def _is_wrapper(self, node: "Node") -> bool:
         """Return whether the lines of a node belong to the symbols right inside it."""
         wrappers = self._syntax.wrappers
         kinds = {child.type for child in node.named_children} if node.type in wrappers else set()
         return not kinds.isdisjoint(self._symbols | wrappers)
 
-    def _is_searched(self, node: Node) -> bool:
+    def _is_searched(self, node: "Node") -> bool:
         """Return whether there may be symbols inside a node that is none itself."""
         kind = node.type
         anonymous = kind in self._functions and node.child_by_field_name("name") is None
         return kind in self._inside or kind in self._syntax.holders or anonymous
 
-    def _build_symbol(self, node: Node, first: int, last: int) -> Symbol | None:
+    def _build_symbol(self, node: "Node", first: int, last: int) -> Symbol | None:
         syntax, value = self._syntax, node
         if node.type in syntax.holders:
             value = node.child_by_field_name(syntax.holders[node.type]) or node
@@ -221,24 +370,13 @@ class SymbolFinder:
         body = max(own + 1, min(self._find_body(value), last))
         return Symbol(name, first, body, last, value if value.type in syntax.containers else None)
 
-    def _build_tagged(self, node: Node, tag: Tag, first: int) -> Symbol | None:
-        """Return the symbol of a node that the query of the language names."""
-        own, last = node.start_point[0], self._get_end(tag.end)
-        least = _LONG_VALUE if tag.kind == "value" else 1
-        if last - own < least or not _NAME.fullmatch(tag.name[:_MAX_NAME_CHARS]):
-            return None
-        members = (self._find_body_node(node) or node) if tag.kind == "container" else None
-        body = self._find_body(node) if tag.end.id == node.id else tag.end.start_point[0] + 1
-        name = tag.name[:_MAX_NAME_CHARS]
-        return Symbol(name, first, max(own + 1, min(body, last)), last, members)
-
-    def _find_least_lines(self, node: Node) -> int:
+    def _find_least_lines(self, node: "Node") -> int:
         """Return how many lines a symbol has at least; shorter ones stay in their group."""
         if node.type in self._syntax.functions or node.type in self._syntax.containers:
             return 1 if self._find_body_node(node) is not None else _LONG_TYPE
         return _LONG_TYPE if node.type in self._syntax.types else _LONG_VALUE
 
-    def _find_body(self, node: Node) -> int:
+    def _find_body(self, node: "Node") -> int:
         """Return the line on which the body below the signature begins, or the comments above."""
         body = self._find_body_node(node)
         if body is None:
@@ -248,7 +386,7 @@ class SymbolFinder:
         on_line_above = line[:column].strip() or line.strip().startswith(b"{")
         return row + 1 if on_line_above else row
 
-    def _find_comment_above(self, node: Node, body: Node) -> tuple[int, int] | None:
+    def _find_comment_above(self, node: "Node", body: "Node") -> tuple[int, int] | None:
         """Return where the comments between a signature and its body begin."""
         row, name = node.start_point[0], node.child_by_field_name("name")
         if name is None:
@@ -263,7 +401,7 @@ class SymbolFinder:
                 row = child.end_point[0]
         return None
 
-    def _find_name(self, node: Node) -> str | None:
+    def _find_name(self, node: "Node") -> str | None:
         """Return the name of a symbol; None when it has none, or one that is a whole pattern."""
         found = node.child_by_field_name(self._syntax.names.get(node.type, "name"))
         if found is None:
@@ -277,7 +415,7 @@ class SymbolFinder:
         name = f"{owner}.{name}" if owner else name
         return name if _NAME.fullmatch(name) and len(name) <= _MAX_NAME_CHARS else None
 
-    def _find_imports(self, root: Node) -> tuple[int, int]:
+    def _find_imports(self, root: "Node") -> tuple[int, int]:
         """Return the lines [first, last) of the first run of imports when it is long."""
         first = last = 0
         for child in root.named_children:
@@ -288,7 +426,7 @@ class SymbolFinder:
                 break
         return (first, last) if last - first >= _LONG_IMPORTS else (0, 0)
 
-    def _list_members(self, node: Node) -> list[Node]:
+    def _list_members(self, node: "Node") -> "list[Node]":
         """Return the children of a node, with those of its body in place of the body."""
         body = self._find_body_node(node)
         members = []
@@ -297,10 +435,10 @@ class SymbolFinder:
             members += child.named_children if inner else [child]
         return members
 
-    def _find_body_node(self, node: Node) -> Node | None:
+    def _find_body_node(self, node: "Node") -> "Node | None":
         return node.child_by_field_name("body") or _find_child(node, self._syntax.bodies)
 
-    def _get_end(self, node: Node) -> int:
+    def _get_end(self, node: "Node") -> int:
         """Return the line behind a node. Some grammars end a node where the next one begins."""
         row, column = node.end_point
         if self.lines[row][:column].strip():
@@ -318,11 +456,11 @@ def _wrap(symbols: list[Symbol], first: int, last: int) -> Iterator[Symbol]:
         yield symbol._replace(first=start, last=end)
 
 
-def _find_child(node: Node, kinds: Collection[str]) -> Node | None:
+def _find_child(node: "Node", kinds: Collection[str]) -> "Node | None":
     return next((child for child in node.named_children if child.type in kinds), None)
 
 
-def _find_declarator(node: Node) -> Node | None:
+def _find_declarator(node: "Node") -> "Node | None":
     """Return the part of a declarator or a generic type that is the name."""
     if node.type == "variable_declaration":
         return _find_child(node, ("identifier",))
@@ -336,7 +474,7 @@ def _find_declarator(node: Node) -> Node | None:
     )
 
 
-def _find_receiver(node: Node) -> str:
+def _find_receiver(node: "Node") -> str:
     """Return the type of the receiver of a method in Go, else an empty string."""
     receiver = node.child_by_field_name("receiver")
     if receiver is None or receiver.text is None or node.type != "method_declaration":

@@ -61,11 +61,9 @@ class EnexParser:
 def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[str]:
     """Add the text of a note and the names of its files; yield warnings."""
     try:
-        warning = add_fragment(builder, _find_text(note, "content"), 1)
+        add_fragment(builder, _find_text(note, "content"), 1)
     except ValueError:
-        warning = f"a note is unreadable: {title}"
-    if warning:
-        yield warning
+        yield f"a note is unreadable: {title}"
     if files := _list_files(note):
         builder.add_paragraph("Attachments:")
         builder.add_list((0, name) for name in files)

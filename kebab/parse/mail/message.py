@@ -265,9 +265,7 @@ class MessageWriter:
         try:
             text = read_text(part, self._path, self._parser, html=html)
             if html:
-                warning = add_fragment(self._builder, text, 1)
-                if warning:
-                    self._warn(warning)
+                add_fragment(self._builder, text, 1)
             else:
                 add_plain_text(self._builder, text, flowed=part.get_param("format") == "flowed")
         except (ParseFailed, ValueError):
@@ -365,7 +363,6 @@ class MhtmlParser:
             path,
             content.metadata,
             title=read_header(message, "subject"),
-            warnings=content.warnings,
             links=content.links,
         )
 

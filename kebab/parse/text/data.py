@@ -20,8 +20,14 @@ from kebab.core.documents import BlockKind, Edit, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.parse.blocks import Range, Span, cut_text, format_file_name, group_lines, is_repeated
 from kebab.parse.code.source import build_bounded, build_document
-from kebab.parse.encoding import Decoded, decode
-from kebab.parse.escapes import find_escapes, find_references, find_string_escapes, find_tags
+from kebab.parse.encoding import (
+    Decoded,
+    decode,
+    find_escapes,
+    find_references,
+    find_string_escapes,
+    find_tags,
+)
 from kebab.parse.metadata import shorten_line
 from kebab.text.normalize import split_names
 

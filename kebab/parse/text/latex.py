@@ -1,8 +1,13 @@
-"""Reads LaTeX by its lines; lines that no rule names are paragraphs. No file is included."""
+"""Reads LaTeX and bibliographies (BibTeX and BibLaTeX) by their lines.
+
+Lines that no rule names are paragraphs. No file is included. The heading of an entry of a
+bibliography is its first line, with its title as the label.
+"""
 
 import re
 import unicodedata
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from kebab.core.documents import BlockKind, Edit, Metadata, ParsedDocument
 from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document
@@ -86,9 +91,9 @@ _SEEN = re.compile(
 """What a reader sees otherwise: accents, letters, signs behind a backslash, and comments."""
 
 
-def find_edits(text: str, start: int, end: int) -> Iterator[Edit]:
-    """Yield what a reader sees instead of parts of prose."""
-    for match in _SEEN.finditer(text, start, end):
+def find_edits(text: str, start: int, end: int, pattern: re.Pattern[str] = _SEEN) -> Iterator[Edit]:
+    """Yield what a reader sees instead of the parts of prose that a pattern finds."""
+    for match in pattern.finditer(text, start, end):
         source = match[0]
         is_nothing = source.startswith("%") or source == "\\-"
         seen = source[1:] if source[1:] in "&%$#_{}" else to_plain_text(source)
@@ -221,3 +226,51 @@ def _read_heading(lines: Lines, number: int, last: int) -> Span | None:
     argument = read_argument(source, match.end())
     end = number + 1 + source[: match.end() + len(argument)].count("\n")
     return Span(BlockKind.HEADING, number, end, rank, to_plain_text(argument))
+
+
+_ENTRY = re.compile(r"^[ \t]*@[ \t]*([A-Za-z]+)\s*[{(][ \t]*([^\s,={}\"]*)", re.MULTILINE)
+_TITLE = re.compile(r"\btitle\s*=\s*(?=[{\"])", re.IGNORECASE)
+_QUOTED = re.compile(r'"((?:[^"{}]|\{[^{}]*\})*)"')
+_NOT_SHOWN = re.compile(rf"{_SEEN.pattern}|[{{}}]", re.MULTILINE)
+_MAX_ENTRY = 20_000
+"""How much of an entry is searched for its title."""
+
+
+class BibtexParser:
+    """Parses a bibliography."""
+
+    version = "bibtex-v3"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; its title is the name of the file."""
+        decoded = decode(data, path, self.version)
+        metadata = Metadata(title=PurePosixPath(path).name)
+        spans = _find_entries(decoded.text)
+        return build_line_document(decoded, path, spans, metadata, (), _find_entry_edits)
+
+
+def _find_entries(text: str) -> Iterator[Span]:
+    """Yield the first line of each entry as a heading, and the lines of comments.
+
+    An entry ends where the next begins, so one without end costs itself only.
+    """
+    found = list(_ENTRY.finditer(text))
+    line = offset = 0
+    for match, end in zip(found, [*(one.start() for one in found[1:]), len(text)], strict=True):
+        line += text.count("\n", offset, match.start())
+        offset = match.start()
+        kind = match[1].lower()
+        if kind in {"comment", "preamble"}:
+            yield Span(None, line, line + text[offset:end].rstrip().count("\n") + 1)
+        elif kind != "string":
+            title = _TITLE.search(text, match.end(), min(end, match.end() + _MAX_ENTRY))
+            start = title.end() if title else end
+            quoted = _QUOTED.match(text, start, end)
+            label = quoted[1] if quoted else read_argument(text, start) if title else ""
+            shown = to_plain_text(label) or match[2] or kind
+            yield Span(BlockKind.HEADING, line, line + 1, 1, shown)
+
+
+def _find_entry_edits(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield what a reader sees instead of accents, signs and braces below the first line."""
+    return find_edits(text, start, end, _SEEN if text.startswith("@", start) else _NOT_SHOWN)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kebab.core.documents import Block, BlockKind, Edit, Metadata, ParsedDocument
+from kebab.core.documents import Block, BlockKind, Edit, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.parse.blocks import (
     BLOBS,
@@ -23,8 +23,7 @@ from kebab.parse.blocks import (
     list_omissions,
     shift_spans,
 )
-from kebab.parse.encoding import decode
-from kebab.parse.escapes import find_html_edits, find_markdown_escapes
+from kebab.parse.encoding import decode, find_html_edits, find_markdown_escapes
 from kebab.parse.metadata import (
     build_metadata,
     choose_title,
@@ -73,15 +72,18 @@ _KINDS = {
 class Body(NamedTuple):
     """The structure of a body.
 
-    `spans` are its top-level blocks; link definitions are none. `links` are the targets of its
-    links to other files, and `tags` its inline tags without `#`. `edits` say what a reader sees
-    instead of character references, escapes and comments within lines.
+    `text` is the body, of the same length, with blanks for lines that are no text for a reader;
+    those of encoded data are `blobs`. `spans` are its top-level blocks; link definitions are none.
+    `links` are the targets of its links to other files, and `tags` its inline tags without `#`.
+    `edits` say what a reader sees instead of character references, escapes and comments.
     """
 
     spans: list[Span]
     links: list[str]
     tags: list[str]
     edits: list[Edit]
+    text: str = ""
+    blobs: frozenset[int] = frozenset()
 
 
 def read_body(body: str) -> Body:
@@ -311,19 +313,6 @@ def _get_shortcode_text(shortcode: re.Match[str]) -> str:
 _MAX_LINKS = 10_000
 
 
-class VisibleBody(NamedTuple):
-    """A body of the same length whose lines without text are blank, and its structure.
-
-    The blank lines are `hidden`; those of encoded data are `blobs`.
-    """
-
-    text: str
-    body: Body
-    hidden: frozenset[int]
-    blobs: frozenset[int]
-    warnings: tuple[str, ...]
-
-
 class MarkdownParser:
     """Parses any note that is not binary data.
 
@@ -336,25 +325,26 @@ class MarkdownParser:
         """Return the document, with its front matter as metadata."""
         decoded = decode(data, path, self.version)
         front = read_front_matter(decoded.text)
-        visible = read_visible_body(decoded.text[front.body :], is_mdx=get_suffix(path) == ".mdx")
+        source = decoded.text[front.body :]
+        visible = _read_visible_body(source, is_mdx=get_suffix(path) == ".mdx")
         lines = decoded.text.count("\n", front.searched, front.body)
-        shown = [*exclude_lines(visible.body.spans, list(group_lines(sorted(visible.hidden))))]
-        shown += _find_definitions(visible.text, shown)
         text = decoded.text[: front.body] + visible.text
-        blocks = build_blocks(text, front.searched, shift_spans(shown, lines))
-        if front.searched and _has_properties(front.metadata, at_all=not blocks):
+        blocks = build_blocks(text, front.searched, shift_spans(visible.spans, lines))
+        # Front matter says more than the title, or anything at all where there is no text.
+        fields = [key for key, value in front.metadata.properties if value]
+        if front.searched and any(not blocks or key != "title" for key in fields):
             first = 2 if blocks and _TITLE_FIRST.match(text) else 0
             span = Span(BlockKind.PROPERTIES, first, text.count("\n", 0, front.body))
             found = build_blocks(text[: front.body], 0, [Span(None, 0, first), span])
             blocks = (*found, *blocks)
         at = front.body
-        seen_otherwise = [Edit(at + one, at + two, seen) for one, two, seen in visible.body.edits]
+        seen_otherwise = [Edit(at + one, at + two, seen) for one, two, seen in visible.edits]
         head = Block(BlockKind.PROPERTIES, 0, at)  # its words are those of the metadata
         body = [head, *(block for block in blocks if block.start >= at)]
         blobs = {number + decoded.text.count("\n", 0, at) for number in visible.blobs}
         properties = build_metadata(read_properties(visible.text))
-        metadata = merge_metadata(front.metadata, properties, visible.body.tags)
-        links = [*_find_property_links(text[: front.body]), *visible.body.links]
+        metadata = merge_metadata(front.metadata, properties, visible.tags)
+        links = [*_find_property_links(text[: front.body]), *visible.links]
         return ParsedDocument(
             text=decoded.text,
             title=choose_title(metadata, blocks, path),
@@ -362,7 +352,11 @@ class MarkdownParser:
             metadata=metadata,
             lang=metadata.lang or detect_document_language(decoded.text, blocks),
             encoding=decoded.encoding,
-            warnings=decoded.warnings + front.warnings + visible.warnings,
+            warnings=(
+                *decoded.warnings,
+                *front.warnings,
+                *describe_left_out(BLOBS, source, visible.blobs),
+            ),
             links=tuple(dict.fromkeys(links))[:_MAX_LINKS],
             edits=join_edits(decoded.text, blocks, seen_otherwise),
             omissions=list_omissions(decoded.text, body, seen_otherwise, blobs),
@@ -379,11 +373,6 @@ def _find_definitions(body: str, spans: Sequence[Span]) -> Iterator[Span]:
         yield Span(BlockKind.PROPERTIES, first, first + len(lines))
 
 
-def _has_properties(metadata: Metadata, *, at_all: bool) -> bool:
-    """Return whether front matter says more than the title, or anything `at_all`."""
-    return any(value and (at_all or key != "title") for key, value in metadata.properties)
-
-
 def _find_property_links(front: str) -> list[str]:
     """Return the targets of the links in front matter, also of those that YAML reads as lists."""
     wiki = (_to_wiki_path(match[1]) for match in _WIKI_LINK.finditer(front))
@@ -391,17 +380,17 @@ def _find_property_links(front: str) -> list[str]:
     return list(filter(None, (*wiki, *inline)))
 
 
-def read_visible_body(source: str, *, is_mdx: bool = False) -> VisibleBody:
+def _read_visible_body(source: str, *, is_mdx: bool) -> Body:
     """Return the structure of a body without comments, shortcodes, bare tags and encoded data."""
     blobs = find_blob_lines(source)
     hidden = blobs | find_noise_lines(source, is_mdx=is_mdx)
     body = read_body(hide_lines(source, hidden))
-    spans = [span for span in body.spans if span.kind is BlockKind.HTML]
-    lines = source.split("\n") if spans else []
-    empty = (
-        span for span in spans if not has_visible_text("\n".join(lines[span.first : span.last]))
-    )
-    hidden |= {number for span in empty for number in range(span.first, span.last)}
-    warnings = describe_left_out(BLOBS, source, blobs)
+    lines = source.split("\n")
+    for span in body.spans:
+        html = "\n".join(lines[span.first : span.last]) if span.kind is BlockKind.HTML else ""
+        if html and not has_visible_text(html):
+            hidden |= {*range(span.first, span.last)}
+    spans = [*exclude_lines(body.spans, list(group_lines(sorted(hidden))))]
     text = hide_lines(source, hidden)
-    return VisibleBody(text, body, frozenset(hidden), frozenset(blobs), warnings)
+    spans += _find_definitions(text, spans)
+    return body._replace(spans=spans, text=text, blobs=frozenset(blobs))

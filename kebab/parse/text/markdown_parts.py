@@ -12,7 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 from kebab.core.review import (
     AnchorUse,
-    FootnoteUse,
     FrontMatterUse,
     Heading,
     LinkUse,
@@ -29,12 +28,10 @@ from kebab.parse.text.markdown_noise import (
     translate_panics,
 )
 
-_ADDRESS_SIGNS = ("://", "www.", "mailto:", "@")
-_SCHEMES = ("https", "http", "ftp", "file")
-_ADDRESS_END = re.compile(r"[^\s<>\"`|（）［］「」、。，；：！？]*")
-_MAIL_END = re.compile(r"@[\w-]+(?:\.[\w-]+)+", re.ASCII)
-_MAIL_START = re.compile(r"[\w.+-]*\Z", re.ASCII)
-_MAX_MAIL_NAME = 64
+_ADDRESS = re.compile(
+    r"(?:(?:https?|ftp|file)://|www\.|mailto:)[^\s<>\"`|（）［］「」、。，；：！？]+"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+"
+)
 _BRACES = re.compile(
     r"\{\{[^{}\n]*(?:\n[^{}\n]*){0,20}\}\}"  # Hugo, Jinja, Liquid
     r"|\{%[^{}\n]*(?:\n[^{}\n]*){0,20}%\}"
@@ -46,16 +43,12 @@ _LINE_MARK = re.compile(
     r"|^[ \t>]*\[![\w-]+\][+-]?",  # callouts
     re.MULTILINE,
 )
-_LINE_SIGN = re.compile(r"\n[ \t>]*(?::::|!!!|\?\?\?|===|\[!|[@\\])")
-"""What begins a line with a mark, the title of a tab, or a command of Doxygen."""
+_LINE_SIGN = re.compile(r"\n[ \t>]*(?::::|!!!|\?\?\?|===|\[!)")
+"""What begins a line with a mark, or the title of a tab."""
 _CODE_SHORTCODE = re.compile(
     r"\{(?:\{[<%][ \t]*|%-?[ \t]*)"
     r"(highlight|mermaid|raw|verbatim|code-toggle|code|tab(?=[^{}]*\bcodelang\b))(?![\w-])[^{}]*(?<!/>)(?<!/%)\}+"
 )
-_CODE_COMMAND = re.compile(r"^[ \t]*[@\\](code|verbatim|dot|msc|startuml)\b", re.MULTILINE)
-_COMMAND_END = r"(?m)^[ \t]*[@\\]end(?:{}|uml)\b"
-"""Blocks of code of Doxygen."""
-
 _CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}(?![\w-])[^{{}}]*\}}+"
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
 _ATTRIBUTE = re.compile(
@@ -80,8 +73,6 @@ _BLOCK_ID = re.compile(r"(\^(?<![^ \t\n]\^)(?<!\|[ \t]\^)[A-Za-z0-9-]+)[ \t]*$",
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
 _ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:+/$@-]++)[^{}\n]*+\}")
 
-_FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\[\s^]{1,100})\](?!\(|\[[^\^\]])")
-
 
 class SpanSet:
     """Spans, merged and in order."""
@@ -103,28 +94,8 @@ class SpanSet:
 
 def find_addresses(text: str) -> Iterator[Span]:
     """Yield the spans of addresses of the web and of mail."""
-    for sign in _ADDRESS_SIGNS:
-        at = text.find(sign)
-        while at >= 0:
-            start, end = _find_address(text, sign, at)
-            if start < end:
-                yield start, end
-            at = text.find(sign, max(end, at + 1))
-
-
-def _find_address(text: str, sign: str, at: int) -> Span:
-    """Return the span of the address with a sign at an offset; an empty one when it is none."""
-    start, ends = at, _ADDRESS_END
-    if sign == "://":
-        scheme = next((one for one in _SCHEMES if text.endswith(one, 0, at)), "")
-        start = at - len(scheme)
-    elif sign == "@":
-        name = _MAIL_START.search(text, max(0, at - _MAX_MAIL_NAME), at)
-        start, ends = name.start() if name else at, _MAIL_END
-    if start == at and sign in ("://", "@"):
-        return at, at
-    found = ends.match(text, at)
-    return (start, at + len(found[0].rstrip(".,;:!?)]}*_'"))) if found else (at, at)
+    for found in _ADDRESS.finditer(text):
+        yield found.start(), found.start() + len(found[0].rstrip(".,;:!?)]}*_'"))
 
 
 def find_shortcodes(text: str) -> Iterator[Span]:
@@ -137,17 +108,11 @@ def find_shortcodes(text: str) -> Iterator[Span]:
 
 def find_code_shortcodes(text: str) -> Iterator[Span]:
     """Yield the spans of shortcodes around code; one that is not closed is none."""
-    if "{" in text:
-        yield from _find_pairs(text, _CODE_SHORTCODE, _CODE_END)
-
-
-def _find_pairs(text: str, opens: re.Pattern[str], ends: str) -> Iterator[Span]:
-    """Yield spans from what opens code to the next end of the same name."""
     end, unclosed = 0, set()
-    for opening in opens.finditer(text):
+    for opening in _CODE_SHORTCODE.finditer(text):
         if opening.start() < end or opening[1] in unclosed:
             continue
-        closing = re.compile(ends.format(opening[1])).search(text, opening.end())
+        closing = re.compile(_CODE_END.format(opening[1])).search(text, opening.end())
         if closing is None:
             unclosed.add(opening[1])
         else:
@@ -198,18 +163,6 @@ def _list_attributes(
                 break
 
 
-def find_undefined_footnotes(
-    text: str, known: Iterable[FootnoteUse], hidden: SpanSet
-) -> Iterator[FootnoteUse]:
-    """Yield the uses of footnotes that nothing defines; the library takes them for text."""
-    if "^" not in text:
-        return
-    starts = {one.start for one in known}
-    for match in _FOOTNOTE.finditer(text):
-        if match.start() not in starts and match.start() not in hidden:
-            yield FootnoteUse(match[1], *match.span(), is_definition=False)
-
-
 _HEADING_ID = re.compile(r"(?<![ \t])[ \t]*+\{:?[ \t]*[#.:/][^{}]*\}[ \t]*$")
 _ID = re.compile(r"#([^\s{}*/]+)|\{/\*?[ \t]*([\w-]+)[ \t]*\*?/\}")  # the second is that of MDX
 _WIKI_DESTINATION = re.compile(r"\(([^()\s]*+)[^()]*+\)")
@@ -224,7 +177,6 @@ class BodyParts(NamedTuple):
 
     headings: list[Heading]
     links: list[LinkUse]
-    footnotes: list[FootnoteUse]
     code_blocks: list[Span]
     code: list[Span]
     marks: list[Span]
@@ -237,7 +189,7 @@ def read_body_parts(body: str) -> BodyParts:
         RuntimeError: The library failed.
     """
     source = replace_tabs(body) if "\t" in body else body
-    found = BodyParts([], [], [], [], [], [])
+    found = BodyParts([], [], [], [], [])
     with translate_panics():
         options = get_options()
         from pyromark import Options, events_with_range, reference_definitions
@@ -250,23 +202,8 @@ def read_body_parts(body: str) -> BodyParts:
     return found
 
 
-_IS_LATER = bytes(byte in range(0x80, 0xC0) for byte in range(256))
-"""For each byte of UTF-8 whether it is a later one of a character."""
-_BLOCK = 256
-
-
-class _Points:
-    """The offset in code points for each offset in bytes."""
-
-    def __init__(self, source: str) -> None:
-        self._later = source.encode().translate(_IS_LATER)
-        starts = range(0, len(self._later), _BLOCK)
-        counts = (self._later.count(1, start, start + _BLOCK) for start in starts)
-        self._before = [*accumulate(counts, initial=0)]
-
-    def __getitem__(self, offset: int) -> int:
-        block = offset // _BLOCK
-        return offset - self._before[block] - self._later.count(1, block * _BLOCK, offset)
+_IS_FIRST = bytes(byte not in range(0x80, 0xC0) for byte in range(256))
+"""For each byte of UTF-8 whether it is the first one of a character."""
 
 
 class _Walk:
@@ -277,7 +214,10 @@ class _Walk:
     ) -> None:
         self._source = source
         self._found = found
-        self._points = range(len(source) + 1) if source.isascii() else _Points(source)
+        self._points: Sequence[int] = range(len(source) + 1)
+        """The offset in code points for each offset in bytes."""
+        if not source.isascii():
+            self._points = [*accumulate(source.encode().translate(_IS_FIRST), initial=0)]
         self._definitions = {
             _fold_label(label): self.convert(one["span"]) for label, one in definitions.items()
         }
@@ -328,12 +268,10 @@ class _Walk:
 
     def _read_mark(self, event: Mapping[str, str], start: int, end: int) -> None:
         ((kind, text),) = event.items()
-        if kind == "FootnoteReference":
-            self._found.footnotes.append(FootnoteUse(text, start, end, is_definition=False))
-        elif kind == "InlineHtml":
+        if kind == "InlineHtml":
             is_comment = text.startswith("<!--")
             (self._found.code if is_comment else self._found.marks).append((start, end))
-        else:
+        elif kind != "FootnoteReference":
             self._found.code.append((start, end))
             if self._label is not None:
                 self._label.append(text)
@@ -349,11 +287,6 @@ class _Walk:
             self._label = []
         elif "CodeBlock" in tag:
             self._found.code_blocks.append(self.convert(where))
-        elif "FootnoteDefinition" in tag:
-            label, (start, end) = tag["FootnoteDefinition"], self.convert(where)
-            mark_end = self._source.find("]:", start, end) + 2
-            use = FootnoteUse(label, start, max(mark_end, start + 1), is_definition=True)
-            self._found.footnotes.append(use)
 
     def _read_html(self, start: int, end: int) -> None:
         """Read a block of HTML: its tags are marks, its comments and hidden elements are code."""
@@ -468,18 +401,14 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
         text = _SURROGATES.sub("\ufffd", text)  # only the others can be encoded
     block = read_front_block(text)
     body = _blank(text, [(0, block.end)] if block else [])
-    shortcodes = list(find_code_shortcodes(body))
+    shortcodes = list(find_code_shortcodes(body)) if "{" in body else []
     body = _blank(body, shortcodes)
     has_signs = _LINE_SIGN.search(f"\n{body}") is not None
     if has_signs:
-        commands = [*_find_pairs(body, _CODE_COMMAND, _COMMAND_END)]
-        shortcodes += commands
-        body = _blank(body, commands)
         body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
     found, noise = _read_visible(body, list_noise(body, is_mdx=is_mdx))
     found.code_blocks.extend(shortcodes)
     hidden = SpanSet([*found.code_blocks, *found.code, *_split_lines(body, noise)])
-    footnotes = [*found.footnotes, *find_undefined_footnotes(body, found.footnotes, hidden)]
     titles = SpanSet((one.start, one.end) for one in found.headings if one.anchor)
     code = [*hidden.spans, *found.marks, *find_shortcodes(body), *find_addresses(body)]
     if has_signs:
@@ -489,7 +418,6 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
         links=tuple(
             sorted([*found.links, *find_html_links(body, hidden)], key=attrgetter("start"))
         ),
-        footnotes=tuple(sorted(footnotes, key=attrgetter("start"))),
         anchors=tuple(one for one in find_anchors(body, hidden) if one.start not in titles),
         front_matter=_build_front_matter(text, block) if block else None,
         code=tuple(SpanSet(code).spans),

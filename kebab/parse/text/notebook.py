@@ -17,11 +17,11 @@ _MAX_OUTPUT_LINES = 40
 _MAX_OUTPUT_CHARS = 4_000
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TEXT_TYPES = ("text/markdown", "text/plain", "text/latex", "text")
-_IMAGES = ("image/", "application/pdf", "png", "jpeg", "svg")
+_IMAGES = ("image/", "application/pdf")
 
 
 class NotebookParser:
-    """Parses notebooks of the formats 3 and 4."""
+    """Parses notebooks of the format 4."""
 
     version = "notebook-v2"
 
@@ -33,22 +33,11 @@ class NotebookParser:
         """
         text = decode(data, path, self.version).text
         content = load_json(text)
-        cells = _find_cells(content) if isinstance(content, dict) else None
-        if cells is None:
+        cells = content.get("cells") if isinstance(content, dict) else None
+        if not isinstance(cells, list):
             cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
             raise ParseFailed(path=path, parser=self.version, cause=cause)
         return _NotebookReader(content, path).read(cells)
-
-
-def _find_cells(content: dict[str, Any]) -> list[Any] | None:
-    """Return the cells of a notebook; format 3 has them in worksheets."""
-    cells = content.get("cells")
-    if isinstance(cells, list):
-        return cells
-    sheets = content.get("worksheets")
-    lists = (sheet.get("cells") for sheet in list_records(sheets))
-    found = [cell for cells in lists if isinstance(cells, list) for cell in cells]
-    return found if isinstance(sheets, list) else None
 
 
 class _NotebookReader:
@@ -87,9 +76,9 @@ class _NotebookReader:
 
     def _read_cell(self, cell: Mapping[str, Any]) -> None:
         kind = cell.get("cell_type")
-        source = _join(cell.get("source", cell.get("input")))
+        source = _join(cell.get("source"))
         if kind == "code":
-            self._builder.add_code(source, get_text(cell, "language") or self._language)
+            self._builder.add_code(source, self._language)
             for output in list_records(cell.get("outputs")):
                 text = _ANSI.sub("", _read_output(output)).strip("\n")
                 lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
@@ -99,9 +88,6 @@ class _NotebookReader:
                     self._builder.leave_out("ends of long outputs", text[len(short) :])
                     short += "\n\u2026"
                 self._builder.add_code(short, "text")
-        elif kind == "heading":
-            level = cell.get("level")
-            self._builder.add_heading(level if isinstance(level, int) else 1, source)
         elif kind == "markdown" or source.startswith("---\n"):
             document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
             self._builder.add_blocks(document)
@@ -114,7 +100,7 @@ class _NotebookReader:
 
 def _read_output(output: Mapping[str, Any]) -> str:
     """Return the text of an output; images have none."""
-    if output.get("output_type") in {"error", "pyerr"}:
+    if output.get("output_type") == "error":
         return f"{output.get('ename', 'error')}: {output.get('evalue', '')}"
     data = output.get("data")
     shown: Mapping[str, Any] = data if isinstance(data, dict) else output

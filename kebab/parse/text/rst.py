@@ -5,7 +5,8 @@ itself reads 0.4 MB/s, 0.6 without inline markup: too slow. A test compares the 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import islice, takewhile
 
 from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document
@@ -64,16 +65,19 @@ def _read_role(match: re.Match[str]) -> str:
 
 
 _SHORT_RULE = 4
-_RULES_OF_TABLE = 2
 _MAX_HEAD = 12
 
 _RULE = re.compile(r"([!-/:-@[-`{-~])\1*\Z")
 _BULLET = re.compile(r"[-*+•\u2023\u2043](?:\s|\Z)")
 _ENUMERATOR = re.compile(r"\(?(?:\d{1,9}|[A-Za-z]|[ivxlcdmIVXLCDM]{1,9}|#)[.)](?:\s|\Z)")
 FIELD = re.compile(r":(?![: ])((?:[^:\\]|\\.|:(?![ `]|\Z))*)(?<! ):(?:\s+(.*)|\Z)")
-_OPTION = re.compile(r"(?:-\w|--\w[\w-]*+|/[A-Z])(?:[ =]?[\w<>\[\]-]++)?(?:, |  +|\Z)")
 _GRID_TABLE = re.compile(r"\+-[-+]+-\+\Z")
 _SIMPLE_TABLE = re.compile(r"=+(?: +=+)+\Z")
+_MARKED = re.compile(
+    rf"\.\.(?:\s|\Z)|>>> |__(?:\s|\Z)|{FIELD.pattern}|{_GRID_TABLE.pattern}|{_SIMPLE_TABLE.pattern}"
+    r"|([!-/:-@[-`{-~])\3*\Z"
+)
+"""What begins another element than a paragraph, a title or a list."""
 _TABLE_RULE = re.compile(r"=+(?: +=+)*\Z")
 
 _METADATA = split_names(
@@ -82,7 +86,6 @@ _METADATA = split_names(
 )
 
 
-_MAX_DEPTH = 24
 _DIRECTIVE = re.compile(r"\.\.\s+([A-Za-z0-9](?:[\w:+.-]*[A-Za-z0-9])?) ?::(?:\s+(.*)|\Z)")
 _NOTE = re.compile(r"\.\.\s+\[[^\]]+\](?:\s|\Z)")
 _FILE_ENTRY = re.compile(r"(?:.*<([^<>]+)>|([^<>]+))\Z")
@@ -109,7 +112,11 @@ _DOMAINS = frozenset({"c", "cpp", "http", "js", "py", "std"})
 
 
 class RstScanner:
-    """Collects the blocks, fields and links of a text; call `scan` once."""
+    """Collects the blocks, fields and links of a text; call `scan` once.
+
+    Lines are read one after the other at their own indents, so that nothing is nested. Text in no
+    span is paragraphs.
+    """
 
     def __init__(self, text: str) -> None:
         self.spans: list[Span] = []
@@ -122,81 +129,83 @@ class RstScanner:
 
     def scan(self) -> None:
         """Read the whole text."""
-        self._scan_range(0, self._lines.count, 0, 0)
+        number = 0
+        while (number := self._lines.skip_blank(number, self._lines.count)) < self._lines.count:
+            number = self._read_block(number)
 
-    def _scan_range(self, first: int, last: int, indent: int, depth: int) -> None:
-        """Read the blocks of some lines that are indented by `indent`."""
-        number = self._lines.skip_blank(first, last)
-        while number < last:
-            number = self._read_block(number, last, indent, depth)
-            number = self._lines.skip_blank(number, last)
-
-    def _read_block(self, number: int, last: int, indent: int, depth: int) -> int:
+    def _read_block(self, number: int) -> int:
         """Add the block that begins at a line, and return the line behind it."""
-        if self._lines.indents[number] > indent:
-            end = self._lines.find_dedent(number, last, indent + 1)
-            return self._add(BlockKind.QUOTE, number, end, indent)
         bare = self._lines.text[number]
         if bare == ".." or bare.startswith(".. "):
-            return self._read_explicit(number, last, indent, depth)
+            return self._read_explicit(number)
         if FIELD.match(bare):
-            return self._read_fields(number, last, indent, depth)
-        if not depth and (end := self._read_title(number, last, indent)):
-            return end
-        return self._read_body_element(number, last, indent)
+            return self._read_fields(number)
+        if self._is_item(number):
+            return self._read_items(number)
+        if _GRID_TABLE.match(bare) or _SIMPLE_TABLE.match(bare):
+            return self._read_table(number)
+        return self._read_title(number) or self._read_paragraph(number)
 
-    def _read_explicit(self, number: int, last: int, indent: int, depth: int) -> int:
+    def _read_paragraph(self, number: int) -> int:
+        """Add a paragraph with literal text behind it, or a sample session; a rule is left out."""
+        lines, bare, indent = self._lines, self._lines.text[number], self._lines.indents[number]
+        blank = lines.find_blank(number, lines.count)
+        if bare.startswith(">>> "):
+            return self._add(BlockKind.CODE, number, blank)
+        is_rule = len(bare) >= _SHORT_RULE and _RULE.match(bare) and blank == number + 1
+        if is_rule or bare == "__" or bare.startswith("__ "):
+            return self._omit(number, number + 1)
+        end = self._add(BlockKind.PARAGRAPH, number, lines.find_dedent(number, blank, indent))
+        literal = lines.skip_blank(end, lines.count)
+        is_code = lines.text[end - 1].endswith("::") and end < literal < lines.count
+        if is_code and lines.indents[literal] > indent:
+            return self._add(BlockKind.CODE, literal, self._find_end(literal, indent))
+        return end
+
+    def _read_explicit(self, number: int) -> int:
         """Read a directive, a footnote, a target or a comment."""
         bare = self._lines.text[number]
-        end = self._lines.find_dedent(number + 1, last, indent + 1)
+        end = self._find_end(number + 1, self._lines.indents[number])
         match = _DIRECTIVE.match(bare)
         if match is not None:
-            name, argument = match[1].lower(), (match[2] or "").strip()
-            self._collect_links(name, argument, number, end)
-            if name in _OMITTED:
-                return self._omit(number, end)
-            kind = BlockKind.CODE if name in _CODE else BlockKind.TABLE if name in _TABLE else None
-            if kind is not None or depth >= _MAX_DEPTH:
-                return self._add(kind or BlockKind.PARAGRAPH, number, end, indent)
-            start = len(self.spans)
-            if _is_object(name, argument):
-                head = self._lines.find_blank(number + 1, end)
-                while self._objects and self._objects[-1][0] >= indent:
-                    self._objects.pop()
-                level = min(self._level + len(self._objects) + 1, MAX_HEADING_LEVEL)
-                self._objects.append((indent, len(self.spans)))
-                label = to_signature_label(argument)
-                self.spans.append(Span(BlockKind.HEADING, number, head, level, label))
-            elif name in _TRANSPARENT or (name == "class" and argument):
-                head = self._omit(number, self._skip_options(number + 1, end))
-            else:
-                head = self._skip_options(number + 1, end)
-                self._add(BlockKind.PARAGRAPH, number, head, indent)
-            indents = [one for one in self._lines.indents[head:end] if one >= 0]
-            if indents:  # the content is read at its own indent
-                self._scan_range(head, end, min(indents), depth + 1)
-            self._join_head(start)
-            return end
+            argument = (match[2] or "").strip()
+            return self._read_directive(match[1].lower(), argument, number, end)
         if _NOTE.match(bare):
-            return self._add(BlockKind.PARAGRAPH, number, end, indent)
-        if bare == ".." and self._is_blank(number + 1, last):
-            end = number + 1
-        return self._omit(number, end)
+            return self._add(BlockKind.PARAGRAPH, number, end)
+        is_empty = bare == ".." and self._is_blank(number + 1)
+        return self._omit(number, number + 1 if is_empty else end)
 
-    def _skip_options(self, number: int, end: int) -> int:
-        """Return the line behind the options of a directive."""
-        while number < end and FIELD.match(self._lines.text[number]):
-            number += 1
-        return number
+    def _read_directive(self, name: str, argument: str, number: int, end: int) -> int:
+        """Read a directive; its content is read like other text unless it is code or a table."""
+        self._collect_links(name, argument, number, end)
+        if name in _OMITTED:
+            return self._omit(number, end)
+        if name in _CODE or name in _TABLE:
+            return self._add(BlockKind.CODE if name in _CODE else BlockKind.TABLE, number, end)
+        if _is_object(name, argument):
+            indent = self._lines.indents[number]
+            while self._objects and self._objects[-1][0] >= indent:
+                self._objects.pop()
+            level = min(self._level + len(self._objects) + 1, MAX_HEADING_LEVEL)
+            self._objects.append((indent, len(self.spans)))
+            head = self._lines.find_blank(number + 1, end)
+            label = to_signature_label(argument)
+            self.spans.append(Span(BlockKind.HEADING, number, head, level, label))
+            return head
+        options = number + 1
+        while options < end and FIELD.match(self._lines.text[options]):
+            options += 1
+        if name in _TRANSPARENT or (name == "class" and argument):
+            return self._omit(number, options)
+        # The text stays with the name of the directive, such as `note`.
+        first = self._lines.skip_blank(options, end)
+        is_text = first < end and self._is_paragraph(first)
+        content = self._lines.find_blank(first, end) if is_text else options
+        return self._add(BlockKind.PARAGRAPH, number, content)
 
-    def _join_head(self, start: int) -> None:
-        """Join the line of a directive with the paragraph that begins its content."""
-        if len(self.spans) < start + 2:
-            return
-        head, body = self.spans[start : start + 2]
-        if head.kind is body.kind is BlockKind.PARAGRAPH:
-            self.spans[start] = Span(None, head.first, head.first)
-            self.spans[start + 1] = body._replace(first=head.first)
+    def _is_paragraph(self, number: int) -> bool:
+        """Return whether no other element begins at a line."""
+        return not (_MARKED.match(self._lines.text[number]) or self._is_item(number))
 
     def _collect_links(self, name: str, argument: str, number: int, end: int) -> None:
         """Record the files that a directive names."""
@@ -209,29 +218,13 @@ class RstScanner:
                 if target and not FIELD.match(entry) and target != "self" and "://" not in target:
                     self.links.append(target)
 
-    def _read_body_element(self, number: int, last: int, indent: int) -> int:
-        """Add a list, a table, a sample session or a paragraph; a rule is left out."""
-        bare = self._lines.text[number]
-        if self._is_item(number, last, indent):
-            return self._read_items(number, last, indent, self._is_item)
-        if _GRID_TABLE.match(bare) or _SIMPLE_TABLE.match(bare):
-            return self._read_table(number, last, indent)
-        if bare.startswith(">>> "):
-            end = self._lines.find_blank(number, last)
-            return self._add(BlockKind.CODE, number, end, indent)
-        anonymous = bare == "__" or bare.startswith("__ ")
-        rule = len(bare) >= _SHORT_RULE and _RULE.match(bare) and self._is_blank(number + 1, last)
-        if anonymous or rule:
-            return self._omit(number, number + 1)
-        return self._read_paragraph(number, last, indent)
-
-    def _add(self, kind: BlockKind, first: int, last: int, indent: int) -> int:
+    def _add(self, kind: BlockKind, first: int, last: int) -> int:
         """Add a block that is no heading, and return the line behind it.
 
         It ends the objects that are not indented less: a heading would cover what follows them, so
         it loses its label.
         """
-        while self._objects and self._objects[-1][0] >= indent:
+        while self._objects and self._objects[-1][0] >= self._lines.indents[first]:
             _, index = self._objects.pop()
             self.spans[index] = self.spans[index]._replace(label="")
         self.spans.append(Span(kind, first, last))
@@ -241,21 +234,25 @@ class RstScanner:
         self.spans.append(Span(None, first, last))
         return last
 
-    def _is_blank(self, number: int, last: int) -> bool:
-        return number >= last or not self._lines.text[number]
+    def _find_end(self, number: int, indent: int) -> int:
+        """Return the first line from a line on that is not indented deeper."""
+        return self._lines.find_dedent(number, self._lines.count, indent + 1)
 
-    def _read_title(self, number: int, last: int, indent: int) -> int:
+    def _is_blank(self, number: int) -> bool:
+        return number >= self._lines.count or not self._lines.text[number]
+
+    def _read_title(self, number: int) -> int:
         """Add the heading that begins at a line, and return the line behind it; 0 if there is none.
 
         A rule of less than four marks that is shorter than its title is text.
         """
         texts = self._lines.text
-        if self._is_item(number, last, indent):
+        if self._lines.indents[number]:
             return 0
         rule = _RULE.match(texts[number])
-        above = rule is not None and number + 2 < last and texts[number] == texts[number + 2]
+        above = rule is not None and texts[number] == "".join(texts[number + 2 : number + 3])
         title = number + 1 if above else number
-        if title + 1 >= last or not texts[title] or (not above and self._lines.indents[title] != 0):
+        if title + 1 >= self._lines.count or not texts[title]:
             return 0
         below = _RULE.match(texts[title + 1])
         if below is None or (_RULE.match(texts[title]) and not above):
@@ -272,112 +269,63 @@ class RstScanner:
         self.spans.append(Span(BlockKind.HEADING, number, title + 2, self._level, label))
         return title + 2
 
-    def _is_item(self, number: int, last: int, indent: int) -> bool:
-        """Return whether a line begins a list item; an enumerator needs a fitting next line."""
-        texts, indents = self._lines.text, self._lines.indents
-        if indents[number] != indent:
-            return False
-        bare = texts[number]
-        if _BULLET.match(bare) or _OPTION.match(bare) or bare == "|" or bare.startswith("| "):
+    def _is_item(self, number: int) -> bool:
+        """Return whether a line begins a list item, or is a term above its definition."""
+        bare, indents = self._lines.text[number], self._lines.indents
+        if _BULLET.match(bare) or bare == "|" or bare.startswith("| "):
             return True
-        if not _ENUMERATOR.match(bare):
-            return False
-        if self._is_blank(number + 1, last) or indents[number + 1] > indent:
-            return True
-        return _ENUMERATOR.match(texts[number + 1]) is not None
+        is_last = self._is_blank(number + 1)
+        has_body = not is_last and indents[number + 1] > indents[number]
+        if _ENUMERATOR.match(bare):  # another line is text that begins with `A.`
+            return is_last or has_body or bool(_ENUMERATOR.match(self._lines.text[number + 1]))
+        return has_body and not _MARKED.match(bare)
 
-    def _read_items(
-        self, number: int, last: int, indent: int, is_item: Callable[[int, int, int], bool]
-    ) -> int:
+    def _read_items(self, number: int) -> int:
         """Add the list that begins at a line; further lines of its items are indented."""
-        first = number
+        first, indent = number, self._lines.indents[number]
         while True:
-            end = self._lines.find_dedent(number + 1, last, indent + 1)
-            number = self._lines.skip_blank(end, last)
-            if number >= last or not is_item(number, last, indent):
-                return self._add(BlockKind.LIST, first, end, indent)
+            end = self._find_end(number + 1, indent)
+            number = self._lines.skip_blank(end, self._lines.count)
+            is_more = number < self._lines.count and self._lines.indents[number] == indent
+            if not is_more or not self._is_item(number):
+                return self._add(BlockKind.LIST, first, end)
 
-    def _read_fields(self, number: int, last: int, indent: int, depth: int) -> int:
+    def _read_fields(self, number: int) -> int:
         """Add a list of fields; those at the start of the document are its metadata."""
-        first, end, fields, texts = number, number, {}, self._lines.text
-        while number < last and self._lines.indents[number] == indent:
+        first, end, fields, texts = number, number, dict[str, str](), self._lines.text
+        indent = self._lines.indents[first]
+        while number < self._lines.count and self._lines.indents[number] == indent:
             match = FIELD.match(texts[number])
             if match is None:
                 break
-            end = self._lines.find_dedent(number + 1, last, indent + 1)
-            fields[match[1].lower()] = "\n".join(
-                filter(None, (match[2] or "", *texts[number + 1 : end]))
-            )
-            number = self._lines.skip_blank(end, last)
-        if not depth and self._is_head():
+            end = self._find_end(number + 1, indent)
+            lines = (match[2] or "", *texts[number + 1 : end])
+            fields[match[1].lower()] = "\n".join(filter(None, lines))
+            number = self._lines.skip_blank(end, self._lines.count)
+        if not indent and self._is_head():
             self.fields.update(fields)
             if set(fields) <= _METADATA:
                 return self._omit(first, end)
-        return self._add(BlockKind.LIST, first, end, indent)
+        return self._add(BlockKind.LIST, first, end)
 
     def _is_head(self) -> bool:
         """Return whether the text so far has at most its title."""
         body = [span for span in self.spans[:_MAX_HEAD] if span.kind]
         return len(self.spans) < _MAX_HEAD and (not body or (len(body) == 1 and body[0].level > 0))
 
-    def _read_table(self, number: int, last: int, indent: int) -> int:
-        """Add a table of either form."""
-        if self._lines.text[number].startswith("+"):
-            end = self._lines.find_blank(number, last)
-            return self._add(BlockKind.TABLE, number, end, indent)
-        texts, end, rules = self._lines.text, number, 0
-        for line in range(number, last):
-            if self._lines.text[line] and self._lines.indents[line] < indent:
-                break
-            if _TABLE_RULE.match(texts[line]):
-                rules += 1
-                end = line + 1
-                if rules > _RULES_OF_TABLE or (rules > 1 and self._is_blank(end, last)):
-                    break
-        end = end if rules > 1 else self._lines.find_blank(number, last)
-        return self._add(BlockKind.TABLE, number, end, indent)
-
-    def _read_paragraph(self, number: int, last: int, indent: int) -> int:
-        """Add a paragraph, or the items of a definition list, and literal text behind it."""
-        lines = self._lines
-        if self._is_term(number, last, indent):
-            return self._read_items(number, last, indent, self._is_next_term)
-        blank = lines.find_blank(number, last)
-        end = min(blank, lines.find_dedent(number, blank, indent))
-        self._add(BlockKind.PARAGRAPH, number, end, indent)
-        if lines.text[end - 1].endswith("::"):
-            end = self._read_literal(end, last, indent)
-        return end
-
-    def _is_term(self, number: int, last: int, indent: int) -> bool:
-        below = number + 1
-        return below < last and self._lines.indents[below] > indent == self._lines.indents[number]
-
-    def _is_next_term(self, number: int, last: int, indent: int) -> bool:
-        """Return whether a line is a term, and does not begin with the marks of another element."""
-        bare = self._lines.text[number]
-        marks = (_RULE, FIELD, _GRID_TABLE, _SIMPLE_TABLE)
-        return (
-            self._is_term(number, last, indent)
-            and not (bare == ".." or bare.startswith(".. ") or self._is_item(number, last, indent))
-            and not any(mark.match(bare) for mark in marks)
-        )
-
-    def _read_literal(self, number: int, last: int, indent: int) -> int:
-        """Add the literal block behind a paragraph that ends in `::`: indented, or quoted."""
-        first = self._lines.skip_blank(number, last)
-        if first in {number, last}:
-            return number
-        if self._lines.indents[first] > indent:
-            end = self._lines.find_dedent(first, last, indent + 1)
-            return self._add(BlockKind.CODE, first, end, indent)
-        mark = self._lines.text[first][0]
-        if not _RULE.match(mark) or self._lines.text[first].startswith(".. "):
-            return number
-        end = first
-        while end < last and self._lines.text[end].startswith(mark):
-            end += 1
-        return self._add(BlockKind.CODE, first, end, indent)
+    def _read_table(self, number: int) -> int:
+        """Add a table; one without a grid has blank lines, and ends with its last rule."""
+        lines, indent = self._lines, self._lines.indents[number]
+        end = lines.find_blank(number, lines.count)
+        if lines.text[number].startswith("="):
+            inside = takewhile(
+                lambda at: not lines.text[at] or lines.indents[at] >= indent,
+                range(number, lines.count),
+            )
+            rules = [*islice((at + 1 for at in inside if _TABLE_RULE.match(lines.text[at])), 3)]
+            if len(rules) > 1:
+                end = rules[1] if self._is_blank(rules[1]) else rules[-1]
+        return self._add(BlockKind.TABLE, number, end)
 
 
 def _is_object(name: str, signature: str) -> bool:

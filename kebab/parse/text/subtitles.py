@@ -1,4 +1,4 @@
-"""Reads subtitles: SubRip, WebVTT, SBV of YouTube, and Advanced SubStation Alpha.
+"""Reads subtitles: SubRip, WebVTT, and SBV of YouTube.
 
 The time line that begins a minute of the film is a heading whose label is its time, so a passage
 leads to its moment. Numbers and the time lines between are no blocks.
@@ -18,9 +18,6 @@ _CUE = re.compile(
     r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,]\d{1,3})?\s*(?:-->|,)\s*"
     r"(?:\d{1,3}:)?\d{1,2}:\d{1,2}(?:[.,]\d{1,3})?(?:\s.*)?\Z"
 )
-_DIALOGUE = re.compile(r"Dialogue:[^,]*,\s*(\d{1,3}):(\d{1,2}):(\d{1,2})[.:]")
-_SCRIPT = re.compile(r"\[[\w +]+\]\Z|(?:Format|Style|Comment|Picture|Sound|Movie|Command):|;|!:")
-_EVENTS = "[events]"
 _SIDE_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|\Z)")
 _LANG = re.compile(r"\.([a-z]{2})(?:[-_]\w{2,4})?\Z")
 _LANGUAGES = split_names(
@@ -77,15 +74,12 @@ def _find_repeated(lines: Lines) -> set[int]:
 
 def _find_spans(lines: Lines) -> Iterator[Span]:
     """Yield the headings and the lines that are left out; all other lines are paragraphs."""
-    # The styles of a SubStation script are left out.
-    events = (number for number, line in enumerate(lines.text) if line.lower() == _EVENTS)
     repeated = _find_repeated(lines)
-    part, number = -1, next(events, 0) if lines.text[0].startswith("[") else 0
-    yield Span(None, 0, number)
+    part, number = -1, 0
     while number < lines.count:
-        seconds = _read_time(lines.text[number])
-        end = number + 1
-        if seconds is not None and seconds // _PART_S != part:
+        cue, end = _CUE.match(lines.text[number]), number + 1
+        seconds = (int(cue[1] or 0) * 60 + int(cue[2])) * 60 + int(cue[3]) if cue else 0
+        if cue and seconds // _PART_S != part:
             part = seconds // _PART_S
             label = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
             yield Span(BlockKind.HEADING, number, end, 1, label)
@@ -96,17 +90,9 @@ def _find_spans(lines: Lines) -> Iterator[Span]:
         number = end
 
 
-def _read_time(line: str) -> int | None:
-    """Return the seconds at which the cue of a time line begins."""
-    match = _CUE.match(line) or _DIALOGUE.match(line)
-    if match is None:
-        return None
-    return int(match[1] or 0) * 3600 + int(match[2]) * 60 + int(match[3])
-
-
 def _is_left_out(lines: Lines, number: int) -> bool:
     """Return whether a line is a time, the number or name of a cue, or no part of the speech."""
     bare, below = lines.text[number], lines.text[number + 1 : number + 2]
     starts = number == 0 or not lines.text[number - 1]
     is_side = starts and (_SIDE_BLOCK.match(bare) or any(map(_CUE.match, below)))
-    return bool(is_side or _CUE.match(bare) or _SCRIPT.match(bare))
+    return bool(is_side or _CUE.match(bare))

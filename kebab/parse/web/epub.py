@@ -177,9 +177,10 @@ def _add_chapter(builder: TextBuilder, archive: Archive, item: _Item, title: str
         text = decode_html(data, item.name, EpubParser.version).text
         if title and not _HEADING.search(text):
             builder.add_heading(1, title)
-        return add_fragment(builder, text, hidden=True)
+        add_fragment(builder, text, hidden=True)
     except (ParseFailed, ValueError):
         return f"a chapter is unreadable: {name}"
+    return None
 
 
 def _resolve(folder: str, link: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads HTML files: web pages, documentation, bookmarks, and what other programs export as HTML."""
+"""Reads HTML files: web pages, documentation, and what other programs export as HTML."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -24,14 +24,12 @@ from kebab.parse.web.html_flow import (
 from kebab.parse.web.html_page import (
     BLOCKS,
     DROP,
-    MAX_DEPTH,
     NOT_CONTENT,
     VOID,
     Page,
     decode_html,
     get_attribute,
     is_left_out,
-    is_too_deep,
     read_metadata,
     shorten_title,
     slice_tags,
@@ -181,7 +179,9 @@ class Walker:
             "tspan": lambda tag, _: flow.inline.append(
                 " " if " x=" in tag or " dy=" in tag else ""
             ),
-            "en-todo": self._add_task_of_evernote,
+            "en-todo": lambda tag, _: flow.inline.append(
+                "[x] " if 'checked="true"' in tag else "[ ] "
+            ),
             "en-crypt": self._skip,
             "dialog": self._begin_dialog,
         }
@@ -272,10 +272,6 @@ class Walker:
         self.flow.inline += [read_equation(root), tail]
         return True
 
-    def _begin_part_of_drawing(self, tag: str, _text: str) -> None:
-        # A part with a place of its own is a line or a column of its own.
-        self.flow.inline.append(" " if ' x="' in tag or ' dy="' in tag else "")
-
     def _begin_division(self, tag: str, _text: str) -> None:
         self.flow.end_paragraph()
         if "highlight" in tag or "sourceCode" in tag or "language-" in tag:
@@ -308,62 +304,22 @@ class Walker:
         if self.flow.lists and ' type="checkbox"' in tag:
             self.flow.inline.append("[x] " if " checked" in tag else "[ ] ")
 
-    def _add_task_of_evernote(self, tag: str, _text: str) -> None:
-        self.flow.inline.append("[x] " if 'checked="true"' in tag else "[ ] ")
-
     def _begin_dialog(self, tag: str, text: str) -> bool:
         self.flow.end_paragraph()
         return " open" not in tag and self._skip(tag, text)
-
-
-_BOOKMARKS = re.compile(r"\s{0,100}<!DOCTYPE NETSCAPE-Bookmark-file", re.IGNORECASE)
-_PART = re.compile(
-    r"<(h[1-6])\b[^<>]*+>([^<]*)</\1>|<a\b([^<>]*+)>([^<]*)</a>|<dd>([^<]*)|<(/?dl)\b[^<>]*+>",
-    re.IGNORECASE,
-)
-_ADDRESS = re.compile(r'\bhref="([^"]*)"', re.IGNORECASE)
-_TAGS = re.compile(r'\btags="([^"]*)"', re.IGNORECASE)
-_WEB = ("http://", "https://", "file://", "ftp://")
-
-
-def add_bookmarks(builder: TextBuilder, text: str) -> None:
-    """Add folders as headings, and bookmarks as lists."""
-    depth = 1
-    items: list[tuple[int, str]] = []
-    for found in _PART.finditer(text):
-        heading, title, attributes, name, note, mark = found.groups()
-        if heading:
-            builder.add_list(items)
-            items = []
-            builder.add_heading(depth, clean_line(title))
-        elif attributes is not None:
-            address, tags = _ADDRESS.search(attributes), _TAGS.search(attributes)
-            shown = address[1] if address and address[1].lower().startswith(_WEB) else ""
-            parts = [clean_line(name) or shown, f"<{clean_line(shown)}>" if shown else ""]
-            parts.append(f"({clean_line(tags[1])})" if tags and tags[1] else "")
-            items.append((0, " ".join(filter(None, parts))))
-        elif note is not None and items:
-            items[-1] = (0, f"{items[-1][1]}: {clean_line(note)}")
-        elif mark:
-            depth = max(1, depth + (-1 if mark.startswith("/") else 1))
-    builder.add_list(items)
 
 
 _FEW_CHARS = 200
 _CONTENT_SHARE = 0.2
 """Content that is no longer than both is not believed, and the whole body is read."""
 
-_NO_TEXT = re.compile(r"<(script|style)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE)
-_TAG = re.compile("<[^<>]*>")
-
 
 class PageParts(NamedTuple):
-    """The parts of a page, what its head says, its links, and what was lost."""
+    """The parts of a page, what its head says, and its links."""
 
     builder: TextBuilder
-    metadata: Metadata = Metadata()
-    links: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    metadata: Metadata
+    links: tuple[str, ...]
 
 
 class HtmlParser:
@@ -384,7 +340,7 @@ class HtmlParser:
         except ValueError as fault:
             raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
         document = parts.builder.build(
-            path, parts.metadata, warnings=(*decoded.warnings, *parts.warnings), links=parts.links
+            path, parts.metadata, warnings=decoded.warnings, links=parts.links
         )
         return document._replace(encoding=decoded.encoding)
 
@@ -397,11 +353,6 @@ def read_parts(text: str) -> PageParts:
         ValueError: The HTML parser refuses the page.
     """
     builder = TextBuilder()
-    if _BOOKMARKS.match(text):
-        add_bookmarks(builder, text)
-        return PageParts(builder)
-    if is_too_deep(text):
-        return PageParts(builder, warnings=(add_without_structure(builder, text),))
     page = Page(text)
     metadata = read_metadata(page.tree)
     styles = find_heading_classes(text) if "style-name" in text else {}
@@ -413,22 +364,15 @@ def read_parts(text: str) -> PageParts:
         walker = Walker(builder, styles)
         walker.walk(page.extract_body(noscript=is_empty))
     else:
-        _leave_out(builder, page)
+        page.leave_out(builder)
     if metadata.title:
         title = shorten_title(metadata.title, [walker.flow.first_heading])
         metadata = metadata._replace(title=title)
     return PageParts(builder, metadata, tuple(walker.links))
 
 
-def _leave_out(builder: TextBuilder, page: Page) -> None:
-    for reason, text in page.omissions.items():
-        builder.leave_out(reason, text)
-
-
-def add_fragment(
-    builder: TextBuilder, text: str, level: int = 0, *, hidden: bool = False
-) -> str | None:
-    """Add all content of a piece of HTML; return a warning when it is too deep.
+def add_fragment(builder: TextBuilder, text: str, level: int = 0, *, hidden: bool = False) -> None:
+    """Add all content of a piece of HTML.
 
     Its headings are put `level` levels lower. With `hidden` elements that a browser does not show
     are added as well.
@@ -437,12 +381,9 @@ def add_fragment(
         DependencyMissing: The HTML parser is not installed.
         ValueError: The HTML parser refuses the piece.
     """
-    if is_too_deep(text):
-        return add_without_structure(builder, text)
     page = Page(text)
     Walker(builder, level=level).walk(page.extract_body(hidden=hidden))
-    _leave_out(builder, page)
-    return None
+    page.leave_out(builder)
 
 
 def list_anchors(text: str) -> list[tuple[str, str]]:
@@ -452,15 +393,6 @@ def list_anchors(text: str) -> list[tuple[str, str]]:
         DependencyMissing: The HTML parser is not installed.
         ValueError: The HTML parser refuses the page.
     """
-    if is_too_deep(text):
-        return []
     nav = Page(text).tree.css_first("nav")
     links = nav.css("a[href]") if nav is not None else []
     return [(node.attributes["href"] or "", " ".join(node.text().split())) for node in links]
-
-
-def add_without_structure(builder: TextBuilder, text: str) -> str:
-    """Add the text between the tags as paragraphs, and return a warning that says so."""
-    for paragraph in re.split(r"\n\s*\n", _TAG.sub("\n", _NO_TEXT.sub("", text))):
-        builder.add_paragraph(" ".join(unescape(paragraph).split()))
-    return f"elements are nested more than {MAX_DEPTH:,} levels deep: read without structure"

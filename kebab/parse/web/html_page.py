@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kebab.core.documents import Metadata
 from kebab.errors.system import translate_import_errors
+from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import Decoded, decode, normalize_text
 from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
 from kebab.text.dates import parse_date
@@ -106,7 +107,7 @@ def decode_declared(data: bytes, codec: str) -> Decoded | None:
 DROP = "data-kebab-drop"
 """The attribute that marks the elements that are no content."""
 
-MAX_DEPTH = 5_000
+_MAX_DEPTH = 5_000
 """The deepest nesting that is parsed; the time of the parser grows with its square."""
 
 _SLICE = 16_384
@@ -187,8 +188,10 @@ class Page:
 
         Raises:
             DependencyMissing: The HTML parser is not installed.
-            ValueError: The HTML parser refuses the page.
+            ValueError: The HTML parser refuses the page, or its elements are nested too deeply.
         """
+        if _is_too_deep(text):
+            raise ValueError(f"elements are nested more than {_MAX_DEPTH:,} levels deep")
         with translate_import_errors("reading HTML", "selectolax"):
             from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
@@ -207,6 +210,11 @@ class Page:
         left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
         self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
+
+    def leave_out(self, builder: TextBuilder) -> None:
+        """Tell a builder what is not read of the page."""
+        for reason, text in self.omissions.items():
+            builder.leave_out(reason, text)
 
     def extract_content(self) -> str:
         """Return the main content as HTML, with the elements marked that are not to be read.
@@ -353,20 +361,20 @@ def _close_elements(text: str) -> str:
     return "".join([*parts, tail])
 
 
-def is_too_deep(text: str) -> bool:
+def _is_too_deep(text: str) -> bool:
     """Return whether elements are nested more deeply than the parser reads in linear time."""
     surplus = 0
     for start in range(0, len(text), _SLICE):
         part = text[start : start + _SLICE]
         surplus = max(0, surplus + part.count("<") - 2 * part.count("</"))
-        if surplus > MAX_DEPTH:
+        if surplus > _MAX_DEPTH:
             # The greatest surplus of start tags over end tags.
             depth = deepest = 0
             for end, name in _TAG.findall(text):
                 if name.lower() not in _NEVER_DEEP:
                     depth = max(0, depth - 1) if end else depth + 1
                     deepest = max(deepest, depth)
-            return deepest > MAX_DEPTH
+            return deepest > _MAX_DEPTH
     return False
 
 

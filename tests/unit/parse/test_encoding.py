@@ -8,7 +8,6 @@ from kebab.parse.encoding import (
     decode_raw,
     detect_escaped_encoding,
     detect_legacy_encoding,
-    detect_wide_encoding,
     encode_raw,
 )
 
@@ -26,8 +25,6 @@ FRENCH = "# Café\n\nÇa dépend du naïve garçon, à Noël. token\n"
         (KOREAN, "utf-8-sig", "utf-8"),
         (KOREAN, "utf-16", "utf-16-le"),
         (KOREAN, "utf-32", "utf-32-le"),
-        (KOREAN, "utf-16-le", "utf-16-le"),
-        (FRENCH, "utf-16-be", "utf-16-be"),
         (KOREAN, "cp949", "cp949"),
         (KOREAN, "euc_kr", "cp949"),
         (JAPANESE, "cp932", "cp932"),
@@ -43,11 +40,6 @@ def test_text_survives_the_encodings_people_have(text, codec, encoding):
     assert decoded.text == text
     assert decoded.encoding == encoding
     assert decoded.warnings == ()
-
-
-def test_surrogates_written_as_utf_8_become_one_character():
-    decoded = decode(b"token \xed\xa0\xbd\xed\xb8\x80 \xc0\xaf")
-    assert decoded.text == "token \U0001f600 \ufffd\ufffd"
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -77,7 +69,7 @@ def test_binary_data_is_refused(data):
     assert refused.cause == "binary data, not text"
 
 
-@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "cp949"])
+@pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp949"])
 def test_a_changed_text_keeps_the_encoding_and_the_mark_of_its_file(codec: str) -> None:
     data = "한국어 문서입니다. 이것은 글입니다.\r\n".encode(codec)
     raw = decode_raw(data)
@@ -115,28 +107,12 @@ def test_the_encodings_of_short_texts_are_distinguished(text, codec):
 
 
 SENTENCES = {
-    "en": "We met at noon, and then walked home. ",
     "ko": "어제 저녁에는 비가 많이 와서 길이 젖어 있었다. ",
     "ja": "会議で決まったことを、ここに書きます。",
-    "zh": "昨天晚上下了很大的雨，道路都湿了。但是我们还是去市场了。",
-    "ru": "Вчера вечером шёл сильный дождь, и дороги были мокрыми. ",
-    "el": "Χθες το βράδυ έβρεξε πολύ και δρόμοι ήταν βρεγμένοι. ",
-    "ar": "اجتمعنا أمس في المكتب ثم عدنا إلى البيت. ",
 }
 
 
-@pytest.mark.parametrize("codec", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
-@pytest.mark.parametrize("lang", sorted(SENTENCES))
-def test_wide_text_without_a_mark_is_recognised(lang, codec):
-    text = SENTENCES[lang] * 3 + "\n"
-
-    assert detect_wide_encoding(text.encode(codec)) == codec
-    assert decode(text.encode(codec)).text == text
-
-
-@pytest.mark.parametrize(
-    ("lang", "codec"), [("ja", "iso2022_jp"), ("ko", "iso2022_kr"), ("zh", "hz")]
-)
+@pytest.mark.parametrize(("lang", "codec"), [("ja", "iso2022_jp"), ("ko", "iso2022_kr")])
 def test_text_that_switches_character_sets_is_recognised(lang, codec):
     data = f"Note: {SENTENCES[lang]}\n".encode(codec)
 
@@ -148,7 +124,6 @@ def test_text_that_switches_character_sets_is_recognised(lang, codec):
     "data",
     [
         b"\x1b[31mred\x1b[0m and $(date)\n",
-        b"a ~{ b and ~} in a text\n",
         b"price \x1b$ 5\n",
         b"Plain words.\n",
     ],
@@ -156,3 +131,38 @@ def test_text_that_switches_character_sets_is_recognised(lang, codec):
 def test_marks_in_plain_text_prove_nothing(data):
     assert detect_escaped_encoding(data) is None
     assert decode(data).text == data.decode()
+
+
+TEXTS = {
+    "pl": "Wczoraj byliśmy w lesie i zbieraliśmy grzyby. Dzieci znalazły dużego borowika za łąką.",
+    "cs": "Včera jsme byli v lese a sbírali houby. Počasí bylo krásné, i když trochu větrné.",
+    "hu": "Tegnap az erdőben voltunk és gombát szedtünk. Az idő gyönyörű volt, bár kicsit szeles.",
+    "ro": "Ieri am fost în pădure şi am cules ciuperci. Vremea a fost frumoasă, deşi puţin vânt.",
+    "hr": "Jučer smo bili u šumi i brali gljive. Sutra ćemo ići opet ako ne bude kiše.",
+    "tr": "Dün ormana gittik ve mantar topladık. Hava çok güzeldi ama biraz rüzgârlıydı.",
+    "lt": "Vakar buvome miške ir rinkome grybus. Oras buvo gražus, nors šiek tiek vėjuotas.",
+    "lv": "Vakar mēs bijām mežā un lasījām sēnes. Laiks bija skaists, lai gan nedaudz vējains.",
+    "de": "Gestern waren wir im Wald über der Brücke. Das Wetter war schön, aber etwas stürmisch.",
+    "fr": "Hier nous étions dans la forêt. Il faisait beau, même s'il y avait du vent là-bas.",
+    "da": "I går var vi i skoven og plukkede svampe. Vejret var smukt, selv om det blæste på øen.",
+    "en": "The café was closed, so we read Zoë’s résumé and the naïve paper by Müller.",
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "codec"),
+    [
+        *((one, two) for one in ("pl", "cs", "hu", "ro", "hr") for two in ("cp1250", "iso8859_2")),
+        *((language, codec) for language in ("lt", "lv") for codec in ("cp1257", "iso8859_13")),
+        *(("tr", codec) for codec in ("cp1254", "iso8859_9")),
+        *((language, "cp1252") for language in ("de", "fr", "da", "en")),
+    ],
+)  # fmt: skip
+def test_natural_text_is_read_in_its_encoding(language, codec):
+    found = decode(TEXTS[language].encode(codec))
+    assert (found.text, found.warnings) == (TEXTS[language], ())
+
+
+def test_the_encoding_of_a_text_that_fits_two_is_named_as_uncertain():
+    found = decode("Săptămâna viitoare vine bunica.".encode("cp1250"))
+    assert found.warnings == ("the encoding is uncertain: read as cp1252, cp1250 is as likely",)

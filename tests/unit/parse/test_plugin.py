@@ -1,4 +1,4 @@
-"""Whole plugins are run by `tests/unit/app/test_plugins.py`."""
+"""Whole plugins are run by `tests/unit/test_plugins_packages.py`."""
 
 import pytest
 

@@ -17,6 +17,9 @@ CODE = {
     "mk": ("CC = gcc\nbuild: main.o\n\t$(CC) main.o\n", "build 2"),
     "glsl": ("vec4 shade(vec3 p) {\n  return x;\n}\n", "shade 1"),
     "sol": ("contract Bank {\n  function pay() public {\n    x;\n  }\n}\n", "Bank 1, .pay 2"),
+    "ex": ("defmodule A do\n  defp f(x) do\n    x\n  end\nend\n", "A 1, .f 2"),
+    "lua": ("function M.f(x)\n  return x\nend\n", "M.f 1"),
+    "tf": ('resource "aws_instance" "web" {\n  ami = 1\n}\n', "aws_instance 1"),
     "txt": ("type = 1\nlet x = 2\nreturn (x)\n", ""),
 }
 

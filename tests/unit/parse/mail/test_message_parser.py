@@ -44,10 +44,3 @@ def test_a_file_of_apple_mail_is_read():
 def test_what_has_no_headers_is_no_message(data):
     with pytest.raises(ParseFailed, match=r"no e-mail|not text"):
         parse(data)
-
-
-@pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be"])
-def test_a_message_in_utf_16_is_read(codec):
-    text = "Subject: Zoë\nContent-Type: text/plain; charset=latin-1\n\ncrème\n"
-
-    assert parse(text.encode(codec)).text == "# Zoë\n\nSubject: Zoë\n\ncrème"

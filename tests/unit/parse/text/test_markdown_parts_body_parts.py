@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.review import AnchorUse, FootnoteUse, Heading, LinkUse, Markup
+from kebab.core.review import AnchorUse, Heading, LinkUse, Markup
 from kebab.parse.text.markdown_parts import (
     SpanSet,
     find_addresses,
@@ -15,7 +15,7 @@ from kebab.parse.text.markdown_parts import (
     read_plain_markup,
 )
 
-_Placed: TypeAlias = Heading | LinkUse | FootnoteUse | AnchorUse
+_Placed: TypeAlias = Heading | LinkUse | AnchorUse
 _PIECES = st.sampled_from(
     [
         *(
@@ -107,12 +107,6 @@ def test_code_and_comments_have_no_links(text: str) -> None:
     assert read_markup(text).links == ()
 
 
-def test_footnotes_are_uses_definitions_and_undefined_uses() -> None:
-    text = "a[^1] b[^2] `[^3]` \\[^4]\n\n[^1]: n\n[^5]: m\n"
-    found = [(text[one.start : one.end], one.is_definition) for one in read_markup(text).footnotes]
-    assert found == [("[^1]", False), ("[^2]", False), ("[^1]:", True), ("[^5]:", True)]
-
-
 def test_anchors_outside_headings_are_found_where_they_are_declared() -> None:
     text = "# H {#h}\n\n<a name='a'></a> <span id=\"b\">x</span>\n\np ^c\n\n(d)=\n\n`<a id='no'>`\n"
     assert [one.anchor for one in read_markup(text).anchors] == ["a", "b", "^c", "d"]
@@ -160,7 +154,6 @@ def test_every_span_is_in_order_and_within_the_text(text: str) -> None:
     uses: list[_Placed] = [
         *markup.headings,
         *markup.links,
-        *markup.footnotes,
         *markup.anchors,
     ]
     spans = [(one.start, one.end) for one in uses]
@@ -201,15 +194,6 @@ def test_code_directly_below_the_title_of_a_tab_is_hidden() -> None:
     assert [text[start:end] for start, end in hidden] == [
         "```\n    # a comment (without\n    ```\n"
     ]
-
-
-def test_code_of_doxygen_is_code() -> None:
-    text = "# A\n\n@code{.py}\n# a comment\n@endcode\n\n\\verbatim\n# b\n\\endverbatim\n\n## C\n"
-
-    markup = read_markup(text)
-
-    assert [one.text for one in markup.headings] == ["A", "C"]
-    assert len(markup.code_blocks) == 2
 
 
 @pytest.mark.parametrize(

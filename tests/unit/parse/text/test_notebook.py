@@ -59,12 +59,6 @@ def test_a_long_output_is_shortened():
     assert document.warnings == ("long outputs are shortened: 1",)
 
 
-def test_the_third_format_is_read_as_well():
-    old, new = read_sample("tides-v3.ipynb"), read_sample("tides.ipynb")
-    assert old.title == "Old tides"
-    assert old.text == f"# Old tides\n\n{new.text}"
-
-
 def test_a_cell_that_is_empty_still_counts():
     document = parse_cells(code(""), markdown("one"))
     assert [place.number for place in document.places] == [1]
@@ -83,7 +77,6 @@ def test_front_matter_of_a_cell_is_metadata():
         7,
         {"cell_type": "code", "source": 5, "outputs": 3},
         {"cell_type": "code", "source": ["x", 1], "outputs": [1, {"data": [], "text": {}}]},
-        {"cell_type": "heading", "source": "x", "level": "deep"},
         {},
     ],
 )

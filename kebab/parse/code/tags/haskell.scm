@@ -1,3 +1,0 @@
-(function name: (_) @name) @function
-(bind name: (_) @name) @function
-(signature name: (_) @name) @function

@@ -1,3 +1,0 @@
-(init_declaration "init" @name) @function
-(deinit_declaration "deinit" @name) @function
-(subscript_declaration "subscript" @name) @function
