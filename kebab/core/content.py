@@ -10,10 +10,6 @@ from typing import NamedTuple
 from kebab.core.files import CONTAINERS, NAMED, get_suffix
 from kebab.core.media import (
     DOC,
-    IWORK_PREVIEW,
-    KEYNOTE,
-    NUMBERS,
-    PAGES,
     PLAIN,
     CitationKind,
     detect_media_type,
@@ -38,6 +34,8 @@ _ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
 
 _UNREAD = (
     ("Hangul markup", _DOCUMENTS, "hml"),
+    ("Pages document", "export it as DOCX or PDF", "pages"),
+    ("Numbers workbook", "export it as XLSX or CSV", "numbers"),
     ("WordPerfect document", _TO_DOCX, "wpd wps wp"),
     ("Ichitaro document", _DOCUMENTS, "jtd jtt"),
     ("old OpenOffice document", _TO_PDF, "sxw sxc sxi"),
@@ -84,7 +82,11 @@ _UNREAD = (
     ),
     ("data file", "", "dta nc tfrecord pt pth onnx safetensors gguf ckpt joblib msgpack pb mo dat"),
     ("data file", "", "idx pack bson cbor"),
-    ("key or certificate", "", "key pem crt cer der p12 pfx jks gpg pgp sig kdbx keystore ppk"),
+    (
+        "key, certificate or Keynote presentation",
+        "",
+        "key pem crt cer der p12 pfx jks gpg pgp sig kdbx keystore ppk",
+    ),
     ("environment file with secrets", "", "env envrc"),
     ("temporary or generated file", "", "tmp temp swp swo bak lock pid map part crdownload min.js"),
     ("temporary or generated file", "", "cache orig rej torrent ds_store lnk"),
@@ -283,21 +285,10 @@ _DISGUISES = frozenset({".doc", ".dot", ".xls", ".ppt", ".pot"})
 """Old formats whose suffix programs also give to HTML, RTF, new formats, and texts of their own."""
 
 
-_IWORK = frozenset({PAGES, KEYNOTE, NUMBERS})
-_OLD_IWORK = re.compile(
-    rb"PK\x03\x04.{26}(?:QuickLook/|Contents/|thumbs/|theme-files/|buildVersionHistory\.plist"
-    rb"|index\.(?:xml|apxl)|presentation\.apxl)",
-    re.DOTALL,
-)
-"""The parts of documents of iWork before 2013."""
-
-
 def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | None:
     """Return the media type by the name of a file, else by its first bytes."""
     named, suffix = detect_media_type(name), get_suffix(name)
     is_sure = named is not None and suffix not in _DISGUISES
-    if named in _IWORK and size:
-        return _detect_iwork(named, read_head())
     if is_sure or not size or describe_unsupported(suffix) is not None:
         return named
     head = read_head()
@@ -308,13 +299,6 @@ def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | 
     has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
     is_doubtful = media == PLAIN and suffix and (size > MAX_UNKNOWN_BYTES or has_long_lines)
     return named if is_doubtful else media
-
-
-def _detect_iwork(named: str, head: bytes) -> str | None:
-    """Return the media type of a document of iWork; private keys are called `.key` too."""
-    if not head.startswith(_ZIP):
-        return None if named == KEYNOTE else named
-    return IWORK_PREVIEW if _OLD_IWORK.search(head) else named
 
 
 class Mismatch(NamedTuple):

@@ -56,10 +56,6 @@ ODT = "application/vnd.oasis.opendocument.text"
 ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EMAIL = "message/rfc822"
-PAGES = "application/vnd.apple.pages"
-KEYNOTE = "application/vnd.apple.keynote"
-NUMBERS = "application/vnd.apple.numbers"
-IWORK_PREVIEW = "application/x-iwork-preview+zip"
 
 MAN = "text/troff"
 
@@ -183,7 +179,7 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,
     *_DATA,
-    _declare(CHAT, "chat export", "", CitationKind.SECTION, "conversations.json result.json"),
+    _declare(CHAT, "chat export", "", CitationKind.SECTION, "conversations.json"),
     _declare("application/x-ipynb+json", "Jupyter notebook", "ipynb", CitationKind.CELL),
     _declare(
         SOURCE,
@@ -203,13 +199,9 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     _declare(XLSX, "Excel", "xlsx xlsm xltx xltm", CitationKind.CELL),
     _declare(XLSB, "Excel binary workbook", "xlsb", CitationKind.CELL),
     _declare(XLS, "Excel 97-2003", "xls xlt", CitationKind.CELL),
-    _declare(ODT, "OpenDocument text", "odt ott fodt", CitationKind.SECTION),
-    _declare(ODP, "OpenDocument presentation", "odp otp fodp", CitationKind.SLIDE),
+    _declare(ODT, "OpenDocument text", "odt ott", CitationKind.SECTION),
+    _declare(ODP, "OpenDocument presentation", "odp otp", CitationKind.SLIDE),
     _declare(ODS, "OpenDocument spreadsheet", "ods ots", CitationKind.CELL),
-    _declare(PAGES, "Pages", "pages", CitationKind.SECTION),
-    _declare(KEYNOTE, "Keynote", "key", CitationKind.SLIDE),
-    _declare(NUMBERS, "Numbers", "numbers", CitationKind.CELL),
-    _declare(IWORK_PREVIEW, "iWork before 2013", "", CitationKind.PAGE),
     _declare(PDF, "PDF", "pdf", CitationKind.PAGE),
     _declare(IMAGE, "image", "png jpg jpeg tif tiff webp bmp", CitationKind.PAGE),
     *(

@@ -141,6 +141,15 @@ class Archive:
             raise self.refuse(f"damaged: `{name}` is missing")
         return data
 
+    def find_tree(self, name: str | None) -> Element | None:
+        """Return the root of a part in XML; None when there is no such part.
+
+        Raises:
+            ParseFailed: The part is damaged or too large.
+        """
+        data = self.find(name) if name else None
+        return None if data is None else read_tree(data, str(name), self.refuse)
+
     def check_sizes(self) -> None:
         """Unpack every member without keeping it, for libraries that trust the directory.
 

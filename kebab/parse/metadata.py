@@ -329,3 +329,43 @@ def read_metadata(fields: Mapping[str, str]) -> Metadata:
         date=find_date(fields.get("date", "")),
         properties=tuple(fields.items()),
     )
+
+
+_NOBODY = frozenset(
+    {"python-docx", "openpyxl", "python-pptx", "apache poi", "docx4j", "pptxgenjs", "un-named"}
+    | {"microsoft office user", "windows user", "user", "admin", "administrator", "author"}
+    | {"unknown", "anonymous", "owner", "root"}
+)
+"""Authors that name a program or nobody."""
+
+_NO_TITLE = re.compile(
+    r"(?i)microsoft (?:word|powerpoint|excel)\b.*|(?:powerpoint|word) (?:presentation|document)"
+    r"|powerpoint .{0,12}|untitled.*|unbenannt.*|sans titre.*|제목 ?없음.*|無題.*|title|titel"
+    r"|(?:document|presentation|book|slide) ?\d*|about:blank|none|null|(?:https?|file):.*|[\W\d_]*"
+    r"|.*\.(?:docx?|dotx?|odt|rtf|tex|dvi|e?ps|pdf|indd|qx[dp]|pptx?|odp|xlsx?|html?|txt|md|hwpx?"
+    r"|pages|ai|cdr|wpd|fm|tif|jpe?g|png)",
+    re.DOTALL,
+)
+"""Titles that a program sets by itself."""
+
+_PROPERTIES = ("subject", "category", "contentStatus", "description", "publisher", "identifier")
+"""The properties that people fill in, besides those that every document may have."""
+
+
+def convert_properties(fields: Mapping[str, str]) -> Metadata:
+    """Return the metadata of the properties of a file, by their names in packages of Office."""
+    names = split_authors(fields.get("creator", ""))
+    title = fields.get("title", "").strip()
+    dates = (fields.get("modified", ""), fields.get("created", ""))
+    return Metadata(
+        title=None if _NO_TITLE.fullmatch(title) else title,
+        tags=list_unique(split_keywords(fields.get("keywords", ""))),
+        lang=read_language(fields.get("language", "")),
+        authors=list_unique(
+            name for name in names if name.casefold() not in _NOBODY and re.search(r"\w", name)
+        ),
+        date=next(filter(None, map(parse_date, dates)), None),
+        properties=tuple(
+            (name, " ".join(fields[name].split())) for name in _PROPERTIES if fields.get(name)
+        ),
+    )

@@ -151,30 +151,35 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
     return parser
 
 
-_HANGUL = LazyParser("hwp-v2", "office.old_office:HwpParser", extra="office", isolated=True)
-_SHEETS = LazyParser("sheet-v5", "office.sheets:SheetParser", extra="office", isolated=True)
+_HANGUL = LazyParser(
+    "hwp-v3", "office.old_office:OldOfficeParser", "hwp", extra="office", isolated=True
+)
+_SHEETS = LazyParser("sheet-v6", "office.sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    media.DOCX: LazyParser("docx-v4", "office.docx:DocxParser", isolated=True),
-    media.DOC: LazyParser("doc-v3", "office.old_office:DocParser", extra="office", isolated=True),
-    media.PPT: LazyParser("ppt-v2", "office.old_office:PptParser", extra="office", isolated=True),
+    media.DOCX: LazyParser("docx-v5", "office.docx:DocxParser", isolated=True),
+    media.DOC: LazyParser("doc-v4", "office.old_office:DocParser", extra="office", isolated=True),
+    media.PPT: LazyParser(
+        "ppt-v3", "office.old_office:OldOfficeParser", "ppt", extra="office", isolated=True
+    ),
     media.MSG: LazyParser("msg-v5", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
     "text/html": LazyParser("html-v5", "web.html:HtmlParser", isolated=True),
-    media.PPTX: LazyParser("pptx-v4", "office.pptx:PptxParser", isolated=True),
+    media.PPTX: LazyParser("pptx-v5", "office.pptx:PptxParser", isolated=True),
     media.ODT: LazyParser("odt-v4", "office.odf:OdtParser", isolated=True),
-    media.ODP: LazyParser("odp-v4", "office.odf:OdpParser", isolated=True),
+    media.ODP: LazyParser("odp-v5", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v5", "web.epub:EpubParser", isolated=True),
     media.ENEX_NOTE: LazyParser("enex-v4", "exports.enex:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v5", "office.rtf:RtfParser"),
+    "application/rtf": LazyParser("rtf-v6", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v3", "mail.message:MhtmlParser", isolated=True),
     media.EMAIL: LazyParser("email-v4", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
-    "text/calendar": LazyParser("icalendar-v3", "mail.events:CalendarParser"),
-    "text/vcard": LazyParser("vcard-v2", "mail.contacts:ContactParser"),
+    **dict.fromkeys(
+        ("text/calendar", "text/vcard"), LazyParser("cards-v1", "mail.cards:CardParser")
+    ),
     "text/x-bibtex": LazyParser("bibtex-v3", "text.latex:BibtexParser"),
     media.MAN: LazyParser("man-v3", "text.man:ManParser"),
     "text/x-rst": LazyParser("rst-v3", "text.rst:RstParser"),
@@ -201,7 +206,7 @@ PARSERS: Mapping[str, Parser] = {
         )
     },
     media.CHAT: LazyParser(
-        "chat-v3",
+        "chat-v4",
         "exports.chat_export:ChatExportParser",
         isolated=True,
         companion="../users.json",
@@ -214,13 +219,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/org": LazyParser("org-v3", "text.org:OrgParser"),
     "text/x-tex": LazyParser("latex-v5", "text.latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v3", "text.subtitles:SubtitlesParser"),
-    media.PDF: LazyParser("pdf-v6", "pdf.document:PdfParser", extra="pdf", isolated=True),
-    media.PAGES: LazyParser("pages-v2", "office.iwork:PagesParser", isolated=True),
-    media.KEYNOTE: LazyParser("keynote-v2", "office.iwork:KeynoteParser", isolated=True),
-    media.NUMBERS: LazyParser("numbers-v2", "office.iwork:NumbersParser", isolated=True),
-    media.IWORK_PREVIEW: LazyParser(
-        "iwork-preview-v3", "office.iwork:PreviewParser", extra="pdf", isolated=True
-    ),
+    media.PDF: LazyParser("pdf-v7", "pdf.document:PdfParser", extra="pdf", isolated=True),
     IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", isolated=True),
     **dict.fromkeys(NAMED.values(), TextParser()),
 }
@@ -237,10 +236,7 @@ def configure_parsers(
     return {
         **PARSERS,
         media.PDF: LazyParser(
-            "pdf-v6", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
-        ),
-        media.IWORK_PREVIEW: LazyParser(
-            "iwork-preview-v3", "office.iwork:PreviewParser", reader, extra="pdf", isolated=True
+            "pdf-v7", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
         ),
         IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", ocr, model, isolated=True),
     }

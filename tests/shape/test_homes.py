@@ -76,7 +76,6 @@ HOMES = {
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": (
         "kebab.cluster.ray_data",
-        "kebab.parse.office.iwa",
         "kebab.store.lance",
         "kebab.store.published",
     ),

@@ -8,7 +8,7 @@ import re
 from kebab.cli.command import COMMANDS
 from kebab.cli.commands.search import command as search_command
 from kebab.core.files import NAMED
-from kebab.core.media import ENEX_NOTE, IWORK_PREVIEW, MEDIA_TYPES
+from kebab.core.media import ENEX_NOTE, MEDIA_TYPES
 from kebab.core.queries import FILTERS, Filters
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
@@ -51,8 +51,8 @@ def test_every_filter_has_a_field_a_condition_and_a_flag():
 def test_every_media_type_has_suffixes_and_a_parser():
     assert {media.name for media in MEDIA_TYPES} == set(PARSERS)
     unnamed = {media.name for media in MEDIA_TYPES if not (media.suffixes or media.names)}
-    # Told from newer documents by its first bytes, a member of an export, and what is not read.
-    assert unnamed == {IWORK_PREVIEW, ENEX_NOTE, *NAMED.values()}
+    # A member of an export, and what is not read.
+    assert unnamed == {ENEX_NOTE, *NAMED.values()}
 
 
 def test_every_embedding_model_is_in_the_registry():

@@ -1,10 +1,9 @@
-"""Reads exports of chats in JSON: ChatGPT, Claude, Slack and Telegram."""
+"""Reads exports of chats in JSON: ChatGPT, Claude and Slack."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from html import unescape
-from itertools import groupby
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -39,7 +38,7 @@ class Conversation(NamedTuple):
 class ChatExportParser:
     """Parses an export of chats; JSON of another shape is read as data."""
 
-    version = "chat-v3"
+    version = "chat-v4"
 
     def parse(self, data: bytes, path: str, companion: bytes = b"") -> ParsedDocument:
         """Return the document; each conversation or day is a section.
@@ -63,20 +62,17 @@ def read_conversations(content: object, path: str, users: object = None) -> Iter
     if entries and "mapping" in entries[0]:
         yield from map(_read_chatgpt, entries)
     elif entries and "chat_messages" in entries[0]:
-        yield from (_name(one, "name", _read_claude(one)) for one in entries)
+        for one in entries:
+            said = [part for it in list_records(one["chat_messages"]) for part in _list_parts(it)]
+            thoughts = [text for part in said if (text := get_text(part, "thinking"))]
+            chat = _name(one, "name", _read_claude(one))
+            yield chat._replace(hidden={"thoughts of models": thoughts})
     elif entries and "ts" in entries[0]:
         file = PurePosixPath(path)
         title = f"{file.parent.name} {file.stem}".strip()
         people = _list_people(entries, users)
         shown = (one for one in entries if one.get("text") or one.get("files"))
         yield Conversation(title, [_read_slack(one, people) for one in shown])
-    elif isinstance(content, dict):
-        chats = content.get("chats")
-        listed = list_records(chats.get("list")) if isinstance(chats, dict) else [content]
-        for chat in listed:
-            messages = [_read_telegram(one) for one in list_records(chat.get("messages"))]
-            for day, said in groupby(messages, key=lambda message: message.day):
-                yield Conversation(f"{get_text(chat, 'name')} {day}".strip(), list(said))
 
 
 def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Conversation:
@@ -133,12 +129,16 @@ def _list_texts(content: object) -> Iterator[str]:
             yield part
 
 
+def _list_parts(said: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list_records(said.get("content"))
+
+
 def _read_claude(entry: Mapping[str, Any]) -> Iterator[Message]:
     for said in list_records(entry["chat_messages"]):
-        parts = [get_text(part, "text") for part in list_records(said.get("content"))]
-        texts = [get_text(said, "text") or "\n".join(parts)]
+        parts = _list_parts(said)
+        texts = [get_text(said, "text") or "\n".join(get_text(part, "text") for part in parts)]
         # An artifact is what a tool wrote; an attachment has the text of a file.
-        for part in list_records(said.get("content")):
+        for part in parts:
             texts += [get_text(part.get("input"), key) for key in ("title", "content", "code")]
         for one in list_records(said.get("attachments")):
             texts += [get_text(one, "file_name"), get_text(one, "extracted_content")]
@@ -185,13 +185,6 @@ def _read_slack_link(link: re.Match[str], people: Mapping[str, str]) -> str:
     if target.startswith("#"):
         return f"#{label or target[1:]}"
     return f"[{label}]({target})" if label else target
-
-
-def _read_telegram(said: Mapping[str, Any]) -> Message:
-    text = said.get("text")
-    parts = text if isinstance(text, list) else [text]
-    joined = "".join(part if isinstance(part, str) else get_text(part, "text") for part in parts)
-    return Message(get_text(said, "from"), joined, get_text(said, "date")[:10])
 
 
 def _read_time(seconds: object) -> str:

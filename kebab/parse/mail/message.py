@@ -376,7 +376,6 @@ _KNOWN_HEADER = re.compile(
 _APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
 _HEAD_BYTES = 65_536
 _NOT_MAIL = "no e-mail: it has no headers"
-_ENCODED = frozenset({"base64", "quoted-printable"})
 _MAY_HAVE_FILES = re.compile(
     rb"^content-(?:type:(?!\s*(?:text/(?:plain|html)|multipart/alternative))"
     rb"|disposition:\s*attachment)",
@@ -385,7 +384,7 @@ _MAY_HAVE_FILES = re.compile(
 
 
 def load_message(data: bytes, path: str = "", parser: str = "") -> Message:
-    """Return the message of a file: plain, of Apple Mail, or in UTF-16.
+    """Return the message of a file: plain, or of Apple Mail.
 
     Raises:
         ParseFailed: The bytes are no message.
@@ -393,23 +392,15 @@ def load_message(data: bytes, path: str = "", parser: str = "") -> Message:
     # A file of Apple Mail begins with the length of the message.
     found = _APPLE_LENGTH.match(data)
     body = data[found.end() : found.end() + int(found[1])] if found else data
-    is_wide = b"\0" in body[:4] or body.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if is_wide:
-        body = decode(body, path, parser).text.encode()
     body = body.lstrip(b"\xef\xbb\xbf\r\n")
     if not has_headers(body):
         raise ParseFailed(path=path, parser=parser, cause=_NOT_MAIL)
-    message = parse_message(body)
-    for part in message.walk() if is_wide else ():
-        if str(part.get("content-transfer-encoding", "")).strip().lower() not in _ENCODED:
-            with suppress(*_BROKEN):
-                part.set_param("charset", "utf-8")
-    return message
+    return parse_message(body)
 
 
 def may_have_attachments(data: bytes) -> bool:
     """Return whether a message can have an attachment, without parsing it."""
-    return b"\0" in data[:4] or _MAY_HAVE_FILES.search(data) is not None
+    return _MAY_HAVE_FILES.search(data) is not None
 
 
 class EmailParser:

@@ -24,12 +24,6 @@ from kebab.parse.archive import (
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation
 from kebab.parse.office import ooxml as office
-from kebab.parse.office.graphics import (
-    OLD_EQUATIONS,
-    is_old_equation,
-    read_description,
-    read_linked_graphic,
-)
 
 _SIGNS = {"tab": "\t", "ptab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _HIDDEN = {
@@ -67,7 +61,6 @@ class InlineReader:
         self._builder = builder
         self.links: list[str] = []
         self.pictures = 0
-        self.old_equations = 0
         self.notes: Mapping[tuple[str, str], str] = {}
         self._package, self._part, self._styles = package, part, styles
         self._relations = package.read_relations(part)
@@ -134,17 +127,15 @@ class InlineReader:
             note = self.notes.get((_NOTES[tag], get_attribute(element, "id")), "")
             inline.notes.append(office.Graphic(description=note))
         elif tag in {"chart", "relIds"}:
-            inline.notes.append(read_linked_graphic(self._package, self._part, element))
+            inline.notes.append(office.read_linked_graphic(self._package, self._part, element))
         elif tag == "docPr":
-            inline.notes.append(office.Graphic(description=read_description(element)))
+            inline.notes.append(office.Graphic(description=office.read_description(element)))
         elif tag == "instrText":
             self.links += filter(office.is_file_link, _LINK_FIELD.findall(element.text or ""))
         elif tag == "hyperlink":
             relation = self._relations.get(get_attribute(element, "id"))
             if relation and relation.external and office.is_file_link(relation.target):
                 self.links.append(relation.target)
-        elif tag == "OLEObject":
-            self.old_equations += is_old_equation(element)
         elif tag in _PICTURES:
             self.pictures += 1
 
@@ -162,7 +153,7 @@ _LONG_CELL_CHARS = 2_000
 class DocxParser:
     """Parses Word documents."""
 
-    version = "docx-v4"
+    version = "docx-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections.
@@ -172,9 +163,8 @@ class DocxParser:
         """
         package = office.Package(data, path, self.version, "document")
         reader = _BodyReader(package)
-        archive = package.archive
         part = package.main
-        for element in read_children(archive.read(part), part, archive.refuse, _CONTAINERS):
+        for element in read_children(package.read(part), part, package.refuse, _CONTAINERS):
             reader.add_block(element)
         return reader.build(path)
 
@@ -216,11 +206,9 @@ class _BodyReader:
         if self._title:
             metadata = metadata._replace(title=self._title)
         if not self._builder.length and self._inline.pictures:
-            raise self._package.archive.refuse("only images, no text")
+            raise self._package.refuse("only images, no text")
         office.add_margins(self._builder, self._list_margins())
-        count = self._inline.old_equations
-        warnings = [OLD_EQUATIONS.format(count)] if count else []
-        return self._builder.build(path, metadata, warnings=warnings, links=self._inline.links)
+        return self._builder.build(path, metadata, links=self._inline.links)
 
     def _list_margins(self) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield the headers and footers with their lines."""
@@ -312,8 +300,7 @@ class _BodyReader:
                 for child in cell if not _continues_above(cell) else ():
                     self.add_block(child)
             return
-        rows, header = self._read_table(table)
-        self._builder.add_table(rows, header=header)
+        self._builder.add_table(self._read_table(table))
         notes, self._notes = self._notes, []
         for note in notes:
             note.write(self._builder)
@@ -333,17 +320,12 @@ class _BodyReader:
                 return True
         return False
 
-    def _read_table(self, table: Element) -> tuple[list[list[str]], bool]:
-        """Return the rows, and whether the first one is a header.
-
-        A merged cell stands in each of its rows, and in the first of its columns.
-        """
+    def _read_table(self, table: Element) -> list[list[str]]:
+        """Return the rows; a merged cell stands in each of them, and in its first column."""
         rows: list[list[str]] = []
         above: list[str] = []
-        header = False
         for row in _list_wrapped(table, "tr"):
-            properties = find_child(row, "trPr")
-            if find_child(properties, "del") is not None:
+            if find_child(find_child(row, "trPr"), "del") is not None:
                 continue
             texts: list[str] = []
             for cell in _list_wrapped(row, "tc"):
@@ -353,16 +335,12 @@ class _BodyReader:
                 columns = min(int(span), _MAX_SPAN) if span.isdecimal() else 1
                 texts += [""] * (columns - 1)
             above = texts
-            header = header or (not rows and find_child(properties, "tblHeader") is not None)
             rows.append(texts)
-        # The look of a table may say that the first row is no header.
-        look = find_child(find_child(table, "tblPr"), "tblLook")
-        has_first_row = look is None or get_attribute(look, "firstRow", "1") in {"1", "true", "on"}
-        return rows, header or has_first_row
+        return rows
 
     def _read_cell(self, cell: Element) -> str:
         texts = [self._read_cell_paragraph(one) for one in _list_wrapped(cell, "p")]
-        texts += [office.join_rows(self._read_table(one)[0]) for one in _list_wrapped(cell, "tbl")]
+        texts += [office.join_rows(self._read_table(one)) for one in _list_wrapped(cell, "tbl")]
         return "\n".join(filter(None, texts))
 
     def _read_cell_paragraph(self, paragraph: Element) -> str:

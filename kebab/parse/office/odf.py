@@ -1,4 +1,4 @@
-"""Reads OpenDocument texts (`.odt`) and presentations (`.odp`), also those of one XML file.
+"""Reads OpenDocument texts (`.odt`) and presentations (`.odp`).
 
 In texts, notes and comments follow their paragraph, headers and footers stand at the end; deleted
 text and indexes are left out. Each slide of a presentation is a place, and its title a heading.
@@ -41,11 +41,9 @@ _MAX_BASES = 20
 
 
 class _Styles:
-    """The styles of paragraphs and slides by name."""
+    """The styles of paragraphs by name."""
 
     def __init__(self) -> None:
-        self.hidden: set[str] = set()
-        """The styles of hidden slides."""
         self._parents: dict[str, str] = {}
         self._names: dict[str, str] = {}
         self._scripts: dict[str, str] = {}
@@ -57,8 +55,6 @@ class _Styles:
             self._parents[name] = get_attribute(element, "parent-style-name")
             self._names[name] = get_attribute(element, "display-name")
             for properties in element:
-                if get_attribute(properties, "visibility") == "hidden":
-                    self.hidden.add(name)
                 shift = get_attribute(properties, "text-position").partition(" ")[0]
                 if shift.strip("-0%"):
                     is_lower = shift.startswith(("sub", "-"))
@@ -103,7 +99,6 @@ _INDEXES = frozenset(
     {"table-of-content", "illustration-index", "table-index", "object-index", "user-index"}
     | {"alphabetical-index", "bibliography"}
 )
-_MAX_POINTS = 200
 
 
 class _Reader:
@@ -118,14 +113,14 @@ class _Reader:
         self._pictures = 0
         self._title = ""
 
-    def build(self, path: str, warnings: list[str]) -> ParsedDocument:
+    def build(self, path: str) -> ParsedDocument:
         """Return the document."""
         if not self.builder.length and self._pictures:
             raise self._document.refuse("only images, no text")
         metadata = self._document.metadata
         if self._title:
             metadata = metadata._replace(title=self._title)
-        return self.builder.build(path, metadata, warnings=warnings, links=self._links)
+        return self.builder.build(path, metadata, links=self._links)
 
     def add_block(self, element: Element) -> None:
         """Add a heading, a paragraph, a list, a table, or what is in a section or a shape."""
@@ -176,18 +171,16 @@ class _Reader:
                 self.add_block(child)
         self.builder.end_run()
 
-    def has_content(self, shape: Element) -> bool:
-        """Return whether a shape has text or a chart."""
-        graphic = next(find_all(shape, "object", "desc"), None)
-        return graphic is not None or any(self.list_texts(shape))
-
     def _add_chart(self, root: Element | None) -> None:
         """Add the titles and the table of a chart."""
         for element in find_all(root, "title", "table"):
             if get_local_tag(element.tag) == "title":
                 self.builder.add_paragraph(f"Chart: {' '.join(self.list_texts(element))}")
             else:
-                self.builder.add_table(self._read_table(element, office.Inline())[:_MAX_POINTS])
+                rows = self._read_table(element, office.Inline())
+                self.builder.add_table(rows[: office.MAX_POINTS + 1])
+                rest = chain.from_iterable(rows[office.MAX_POINTS + 1 :])
+                self.builder.leave_out(office.CHART_ROWS, " ".join(rest))
 
     def _add_paragraph(self, element: Element) -> None:
         role = self.styles.get_role(get_attribute(element, "style-name"))
@@ -319,13 +312,10 @@ class _Reader:
     def _read_equation(self, frame: Element) -> str:
         """Return the equation in a frame; empty for other contents."""
         found = find_child(frame, "object")
-        if found is None:
-            return ""
-        root = next(iter(found), None)
-        if root is None:
+        root = None if found is None else next(iter(found), None)
+        if found is not None and root is None:
             root = self._document.find_object(get_attribute(found, "href"))
-        is_equation = root is not None and get_local_tag(root.tag) == "math"
-        return read_equation(root) if root is not None and is_equation else ""
+        return "" if root is None or get_local_tag(root.tag) != "math" else read_equation(root)
 
     def read_note(self, element: Element) -> str:
         """Return a footnote, an endnote or a comment with its label, empty without a text."""
@@ -358,10 +348,8 @@ _KINDS = {
     "spreadsheet": "a spreadsheet",
     "drawing": "a drawing",
 }
-_ROOTS = frozenset({"document-content", "document", "body"})
+_ROOTS = frozenset({"document-content", "body"})
 _FOOTERS = frozenset({"date-time", "footer", "header", "page-number", "page", "handout"})
-_LINE_CM = 1.0
-"""Shapes whose tops differ by less stand side by side."""
 
 
 class OdtParser:
@@ -382,13 +370,13 @@ class OdtParser:
         reader.builder.end_run()
         margins = ((get_local_tag(one.tag), reader.list_texts(one)) for one in reader.headers)
         office.add_margins(reader.builder, margins)
-        return reader.build(path, [])
+        return reader.build(path)
 
 
 class OdpParser:
     """Parses OpenDocument presentations; citations name their slides."""
 
-    version = "odp-v4"
+    version = "odp-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -398,34 +386,29 @@ class OdpParser:
         """
         document = office.OpenDocument(data, path, self.version)
         reader = _Reader(document)
-        hidden = []
         pages = (
             one
             for one in _read_body(document, reader, "presentation")
             if get_local_tag(one.tag) == "page"
         )
         for number, page in enumerate(pages, 1):
-            is_hidden = get_attribute(page, "style-name") in reader.styles.hidden
             reader.builder.begin_place(Place(0, number))
-            _add_slide(reader, page, number, hidden=is_hidden)
-            hidden += [number] if is_hidden else []
-        return reader.build(path, office.describe_hidden_slides(hidden))
+            _add_slide(reader, page, number)
+        return reader.build(path)
 
 
 def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Iterator[Element]:
-    """Yield the elements of the body; styles and properties are read on the way."""
+    """Yield the elements of the body; styles are read on the way."""
     common = document.find_tree("styles.xml")
     reader.styles.add(common)
     reader.headers += _list_headers(common)
-    content, name = document.read_content(), document.content_name
-    for element in read_children(content, name, document.refuse, _ROOTS | {kind}):
+    content = document.read(office.CONTENT)
+    for element in read_children(content, office.CONTENT, document.refuse, _ROOTS | {kind}):
         tag = get_local_tag(element.tag)
         if tag in {"automatic-styles", "styles"}:
             reader.styles.add(element)
         elif tag == "master-styles":
             reader.headers += _list_headers(element)
-        elif tag == "meta":
-            document.metadata = office.read_properties(element)
         elif tag in _KINDS and tag != kind:
             raise document.refuse(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
         else:
@@ -438,40 +421,25 @@ def _list_headers(root: Element | None) -> Iterator[Element]:
         yield from list_children(page, "header", "footer")
 
 
-def _add_slide(reader: _Reader, page: Element, number: int, *, hidden: bool) -> None:
+def _add_slide(reader: _Reader, page: Element, number: int) -> None:
+    """Add the title of a slide, its shapes in their order, the notes and the comments."""
     shapes = [(get_attribute(one, "class"), one) for one in list_children(page, *_SHAPES)]
-    others = [one for role, one in shapes if role not in _FOOTERS | {"title"}]
     titles = (reader.list_texts(one) for role, one in shapes if role == "title")
-    title = " ".join(chain.from_iterable(titles))
-    notes = [
-        text
-        for one in list_children(page, "notes")
-        for frame in one
-        if get_attribute(frame, "class") == "notes"
-        for text in reader.list_texts(frame)
+    others = [one for role, one in shapes if role not in _FOOTERS | {"title"}]
+    quotes = [
+        "Notes: " + "\n".join(reader.list_texts(frame))
+        for notes in list_children(page, "notes")
+        for frame in notes
+        if get_attribute(frame, "class") == "notes" and any(reader.list_texts(frame))
     ]
-    comments = list_children(page, "annotation")
-    has_text = bool(notes or comments) or any(reader.has_content(one) for one in others)
-    office.add_slide_heading(reader.builder, title, number, hidden=hidden, has_text=has_text)
-    for shape in office.sort_in_lines([(*_find_corner(one), one) for one in others], _LINE_CM):
+    quotes += map(reader.read_note, list_children(page, "annotation"))
+    graphics = (next(find_all(one, "object", "desc"), None) for one in others)
+    has_text = quotes or any(any(reader.list_texts(one)) for one in others)
+    has_text = bool(has_text) or any(one is not None for one in graphics)
+    office.add_slide_heading(
+        reader.builder, " ".join(chain.from_iterable(titles)), number, has_text=has_text
+    )
+    for shape in others:
         reader.add_shape(shape)
-    reader.builder.add_quote("Notes: " + "\n".join(notes) if notes else "")
-    for one in comments:
-        reader.builder.add_quote(reader.read_note(one))
-
-
-_LENGTH = re.compile(r"(-?\d{1,6}(?:\.\d{1,9})?)(cm|mm|in|pt)?")
-_CENTIMETRES = {"mm": 0.1, "in": 2.54, "pt": 2.54 / 72}
-
-
-def _find_corner(shape: Element) -> tuple[float, float]:
-    """Return the top and the left of a shape; a group stands where its first shape stands."""
-    placed = (one for one in shape.iter() if get_attribute(one, "y"))
-    one = next(placed, shape)
-    return _read_length(one, "y"), _read_length(one, "x")
-
-
-def _read_length(element: Element, name: str) -> float:
-    """Return a length in centimetres; 0 without one."""
-    found = _LENGTH.fullmatch(get_attribute(element, name))
-    return float(found[1]) * _CENTIMETRES.get(found[2] or "", 1.0) if found else 0.0
+    for quote in quotes:
+        reader.builder.add_quote(quote)

@@ -1,14 +1,14 @@
 """Reads Word and PowerPoint 97-2003 and documents of Hangul.
 
 Word files are converted to `.docx` and read as such. The model that `dochan` makes of the others is
-written into a builder: footnotes and captions follow what they belong to; headers and footers are
-left out, as in Word documents.
+written into a builder: footnotes and comments follow what they belong to, headers and footers
+stand at the end.
 """
 
 import re
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,17 +21,16 @@ from kebab.parse.archive import (
     ENCRYPTED,
     OLE2_MAGIC,
     Archive,
-    get_attribute,
-    get_local_tag,
-    read_tree,
 )
-from kebab.parse.blocks import TextBuilder
+from kebab.parse.blocks import TextBuilder, label_note
+from kebab.parse.metadata import convert_properties
 from kebab.parse.office.docx import DocxParser
 from kebab.parse.office.ooxml import (
     LONGEST_HEADING,
+    add_margins,
     add_slide_heading,
-    convert_properties,
     is_file_link,
+    read_properties,
 )
 from kebab.text.normalize import split_names
 
@@ -41,11 +40,30 @@ FAULTS = (
 )
 """What the libraries raise for damaged files, beside their own exceptions."""
 
+_VERSIONS = {"doc": "doc-v4", "ppt": "ppt-v3", "hwp": "hwp-v3"}
+_LOSS = re.compile(r"ERR|생략|초과|budget|exceeded|skipped|omitted|truncated|malformed")
+"""Reports of the library that some text is left out."""
+
+_LIMIT = re.compile(r"limit|exceed|초과")
+_PROTECTED = re.compile(r"암호|DRM|password|ncrypt")
+_FOREIGN = "damaged, or of another kind"
+_DAMAGED = "parts of the file are damaged and not read"
+_PREVIEW = "only the preview is read, which is the beginning of the text: the rest is damaged"
+_HANGUL_3 = "a document of Hangul 3; save it as HWPX, DOCX or PDF"
+_UNNUMBERED = "the numbers of lists and the places of notes are not read"
+_MAX_CONVERTED_BYTES = 400_000
+"""The longest text to convert: the time grows with its square, and this takes about 7 s."""
+
+_LOST_PARTS = split_names(
+    "MAIN_TEXTBOX_TABLE_MALFORMED NUMBERING_TABLE_MALFORMED STYLE_TABLE_MALFORMED"
+)
+"""Reports of the conversion that text or the meaning of styles is lost."""
+
 
 class DocParser(DocxParser):
     """Parses Word 97-2003 documents as the Word documents that they are converted to."""
 
-    version = "doc-v3"
+    version = "doc-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections.
@@ -58,77 +76,101 @@ class DocParser(DocxParser):
         with translate_import_errors("reading Word 97-2003 documents", "msdoc2docx", "office"):
             from doc2docx import convert
             from doc2docx.errors import Doc2DocxError, EncryptedDocumentError
-        if len(_read_stream(data, "WordDocument")) > _MAX_CONVERTED_BYTES:
-            document = _read_elements(data, path, self.version, ".doc")
-            return document._replace(warnings=(*document.warnings, _LONG))
         with TemporaryDirectory(prefix="kebab-") as folder:
             source, target = Path(folder, "file.doc"), Path(folder, "file.docx")
             source.write_bytes(data)
             try:
+                if len(_read_stream(data, "WordDocument")) > _MAX_CONVERTED_BYTES:
+                    raise ValueError(_UNNUMBERED)
                 report = convert(source, target).report
                 converted = target.read_bytes()
             except EncryptedDocumentError as fault:
                 raise ParseFailed(path=path, parser=self.version, cause=ENCRYPTED) from fault
-            except (Doc2DocxError, *FAULTS) as fault:
-                document = _read_elements(data, path, self.version, ".doc")
+            except (Doc2DocxError, *FAULTS):
+                document = OldOfficeParser("doc").parse(data, path)
                 if not document.text:
-                    raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from fault
-                return document._replace(warnings=(_DAMAGED,))
+                    raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from None
+                return document._replace(warnings=(*document.warnings, _UNNUMBERED))
         document = super().parse(converted, path)
         is_partial = any(one.code in _LOST_PARTS for one in report.diagnostics)
-        warnings = (*document.warnings, *([_DAMAGED] if is_partial else ()))
-        return document._replace(warnings=warnings)
+        return document._replace(warnings=(*document.warnings, *[_DAMAGED] * is_partial))
 
 
-_MAX_CONVERTED_BYTES = 400_000
-"""The longest text to convert: the time grows with its square, and this takes about 7 s."""
+class OldOfficeParser:
+    """Parses PowerPoint 97-2003, Hangul 5 and later with its XML form, and damaged Word files."""
 
-_LONG = "the document is long: the numbers of its lists and the places of its notes are not read"
-_LOST_PARTS = split_names(
-    "MAIN_TEXTBOX_TABLE_MALFORMED NUMBERING_TABLE_MALFORMED STYLE_TABLE_MALFORMED"
-)
-"""Reports of the conversion that text or the meaning of styles is lost."""
-
-
-class PptParser:
-    """Parses PowerPoint 97-2003 presentations: each slide is a place, its title a heading."""
-
-    version = "ppt-v2"
+    def __init__(self, kind: str) -> None:
+        """Name the format: `doc`, `ppt` or `hwp`."""
+        self.version = _VERSIONS[kind]
+        self._kind = kind
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
+        """Return the document; citations name its sections or slides. Deleted text is left out.
 
         Raises:
-            ParseFailed: The file is damaged, encrypted, or no presentation.
+            ParseFailed: The file is damaged, encrypted, of another kind, or has only pictures.
             DependencyMissing: The library is not installed.
         """
-        refuse_foreign(data, path, self.version)
-        return _read_elements(data, path, self.version, ".ppt")
+        kind, metadata = self._detect_kind(data, path)
+        model = self._load(data, path, kind)
+        errors = "\n".join(model.errors)
+        writer = _ElementWriter([style.name for style in model.styles])
+        for number, section in enumerate(model.sections, 1):
+            if kind == "ppt":
+                writer.add_slide(section.elements, Place(0, number, of=len(model.sections)))
+            else:
+                writer.add(section.elements)
+        builder, warning = writer.builder, _DAMAGED if _LOSS.search(errors) else ""
+        add_margins(builder, writer.margins)
+        if kind == "ppt":
+            footers = _list_footers(_read_stream(data, "PowerPoint Document"))
+            builder.leave_out("headers and footers", " ".join(dict.fromkeys(footers)))
+        if "ERR" in errors and not builder.length:
+            warning = _PREVIEW
+            for line in _read_stream(data, "PrvText").decode("utf-16-le", "replace").splitlines():
+                builder.add_paragraph(line)
+        cause = _PROTECTED.search(errors) and "ERR" in errors and ENCRYPTED
+        if not cause and not builder.length:
+            cause = _explain_no_text(errors, writer.pictures)
+        if cause or model.source_format not in {"", kind}:
+            raise ParseFailed(path=path, parser=self.version, cause=cause or _FOREIGN)
+        metadata = metadata or _read_properties(data)
+        return builder.build(path, metadata, warnings=[warning] * bool(warning), links=writer.links)
 
-
-class HwpParser:
-    """Parses documents of Hangul 5 and later (`.hwp`), and their XML form (`.hwpx`)."""
-
-    version = "hwp-v2"
-
-    def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; citations name its sections. Deleted text is left out.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, or no document of Hangul 5 or later.
-            DependencyMissing: The library is not installed.
-        """
-        if data.startswith(b"PK"):
+    def _detect_kind(self, data: bytes, path: str) -> tuple[str, Metadata | None]:
+        """Return the suffix for a file, and the metadata of one in XML."""
+        if self._kind == "hwp" and data.startswith(b"PK"):
             archive = Archive(data, path, self.version)
             if b"encryption-data" in (archive.find("META-INF/manifest.xml") or b""):
                 raise archive.refuse(ENCRYPTED)
-            metadata = _read_hwpx_metadata(archive)
-            return _read_elements(data, path, self.version, ".hwpx", metadata)
-        if data.startswith(b"HWP Document File"):
-            cause = "a document of Hangul 3; save it as HWPX, DOCX or PDF"
-            raise ParseFailed(path=path, parser=self.version, cause=cause)
+            return "hwpx", _read_hwpx_metadata(archive)
+        if self._kind == "hwp" and data.startswith(b"HWP Document File"):
+            raise ParseFailed(path=path, parser=self.version, cause=_HANGUL_3)
         refuse_foreign(data, path, self.version)
-        return _read_elements(data, path, self.version, ".hwp")
+        return self._kind, None
+
+    def _load(self, data: bytes, path: str, suffix: str) -> Any:
+        """Return the model of the library."""
+        with translate_import_errors("reading old Office and Hangul documents", "dochan", "office"):
+            from dochan import Dochan
+        options = {"revision_mode": "final"} if suffix.startswith("hwp") else {}
+        with TemporaryDirectory(prefix="kebab-") as folder:
+            source = Path(folder, f"file.{suffix}")
+            source.write_bytes(data)
+            try:
+                model = Dochan(str(source), **options).doc
+            except FAULTS as fault:
+                raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from fault
+        if any("MemoryError" in error for error in model.errors):  # the library catches it
+            raise MemoryError
+        return model
+
+
+def _explain_no_text(errors: str, pictures: int) -> str:
+    """Return why a file has no text; empty where it has none."""
+    if _LIMIT.search(errors):
+        return "it exceeds the limits of the library"
+    return _FOREIGN if "ERR" in errors else "only images, no text" if pictures else ""
 
 
 def refuse_foreign(data: bytes, path: str, parser: str) -> None:
@@ -139,67 +181,6 @@ def refuse_foreign(data: bytes, path: str, parser: str) -> None:
     """
     if not data.startswith(OLE2_MAGIC):
         raise ParseFailed(path=path, parser=parser, cause="damaged: not a compound file")
-
-
-def _read_elements(
-    data: bytes, path: str, parser: str, suffix: str, metadata: Metadata | None = None
-) -> ParsedDocument:
-    """Return the document that `dochan` reads; without metadata, with that of a compound file.
-
-    Raises:
-        ParseFailed: The file is damaged, encrypted, or has pictures and no text.
-    """
-    with translate_import_errors("reading old Office and Hangul documents", "dochan", "office"):
-        from dochan import Dochan
-    options = {"revision_mode": "final"} if suffix.startswith(".hwp") else {}
-    with TemporaryDirectory(prefix="kebab-") as folder:
-        source = Path(folder, f"file{suffix}")
-        source.write_bytes(data)
-        try:
-            model = Dochan(str(source), **options).doc
-        except FAULTS as fault:
-            raise ParseFailed(path=path, parser=parser, cause=_FOREIGN) from fault
-    errors = "\n".join(model.errors)
-    if "MemoryError" in errors:  # the library catches it
-        raise MemoryError
-    writer = ElementWriter([style.name for style in model.styles])
-    for number, section in enumerate(model.sections, 1):
-        if model.source_format == "ppt":
-            writer.add_slide(section.elements, Place(0, number, of=len(model.sections)))
-        else:
-            writer.add(section.elements)
-    builder, warning = writer.builder, _DAMAGED if _LOSS.search(errors) else ""
-    if "ERR" in errors and not builder.length:
-        warning = _PREVIEW
-        for line in _read_stream(data, "PrvText").decode("utf-16-le", "replace").splitlines():
-            builder.add_paragraph(line)
-    cause = ""
-    if not builder.length:
-        cause = _FOREIGN if "ERR" in errors else "only images, no text" if writer.pictures else ""
-        cause = "it exceeds the limits of the library" if _LIMIT.search(errors) else cause
-    if _PROTECTED.search(errors) and "ERR" in errors:
-        cause = ENCRYPTED
-    if cause or model.source_format not in {"", suffix[1:]}:
-        raise ParseFailed(path=path, parser=parser, cause=cause or _FOREIGN)
-    metadata = _read_properties(data) if metadata is None else metadata
-    return builder.build(path, metadata, warnings=[warning] * bool(warning), links=writer.links)
-
-
-_LOSS = re.compile(r"ERR|생략|초과|budget|exceeded|skipped|omitted|truncated|malformed")
-"""Reports of the library that some text is left out."""
-
-_LIMIT = re.compile(r"limit|exceed|초과")
-_FOREIGN = "damaged, or of another kind"
-_PROTECTED = re.compile(r"암호|DRM|password|ncrypt")
-_DAMAGED = "parts of the file are damaged and not read"
-_PREVIEW = "only the preview is read, which is the beginning of the text: the rest is damaged"
-
-
-_SUMMARIES = ("\x05SummaryInformation", "\x05HwpSummaryInformation")
-_SUMMARY_ID = bytes.fromhex("e0859ff2f94f6810ab9108002b27b3d9")
-"""The id of the properties of Office; those of Hangul have the same form under another id."""
-
-_ID = slice(28, 44)
 
 
 def _read_stream(data: bytes, name: str) -> bytes:
@@ -214,13 +195,32 @@ def _read_stream(data: bytes, name: str) -> bytes:
         return b""
 
 
+_FOOTERS = re.compile(rb"[\x0f\x3f\x4f]\0\xd9\x0f(....)", re.DOTALL)
+_STRING = re.compile(rb"[\0\x10\x20]\0\xba\x0f(....)", re.DOTALL)
+"""The records of a presentation with headers and footers, and their texts ([MS-PPT] 2.4.15)."""
+
+
+def _list_footers(stream: bytes) -> Iterator[str]:
+    """Yield the headers and footers of slides and notes, which the library does not read."""
+    for found in _FOOTERS.finditer(stream):
+        part = stream[found.end() : found.end() + int.from_bytes(found[1], "little")]
+        for one in _STRING.finditer(part):
+            text = part[one.end() : one.end() + int.from_bytes(one[1], "little")]
+            yield text.decode("utf-16-le", "replace")
+
+
+_SUMMARIES = ("\x05SummaryInformation", "\x05HwpSummaryInformation")
+_SUMMARY_ID = bytes.fromhex("e0859ff2f94f6810ab9108002b27b3d9")
+"""The id of the properties of Office; those of Hangul have the same form under another id."""
+
+
 def _read_properties(data: bytes) -> Metadata:
     with translate_import_errors("reading properties of documents", "msdoc2docx", "office"):
         from doc2docx.diagnostics import ConversionReport
         from doc2docx.errors import Doc2DocxError
         from doc2docx.oleps import read_summary_information
     content = bytearray(next(filter(None, (_read_stream(data, one) for one in _SUMMARIES)), b""))
-    content[_ID] = _SUMMARY_ID
+    content[28:44] = _SUMMARY_ID
     try:
         found = read_summary_information(bytes(content), report=ConversionReport("", ""))
     except (Doc2DocxError, *FAULTS):
@@ -230,59 +230,49 @@ def _read_properties(data: bytes) -> Metadata:
 
 
 def _read_hwpx_metadata(archive: Archive) -> Metadata:
-    name = "Contents/content.hpf"
-    fields: dict[str, str] = {}
     try:
-        root = read_tree(archive.read(name), name, archive.refuse)
+        return read_properties(archive.find_tree("Contents/content.hpf"))
     except ParseFailed:  # the text is worth more than its title
         return Metadata()
-    for element in root.iter():
-        name = get_attribute(element, "name") or get_local_tag(element.tag)
-        fields[_HWPX_FIELDS.get(name, name)] = element.text or ""
-    return convert_properties(fields)
-
-
-_HWPX_FIELDS = {"keyword": "keywords", "ModifiedDate": "modified", "CreatedDate": "created"}
 
 
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d)", re.IGNORECASE)
 """The styles of headings in Hangul."""
 
 _LONG_CELL_CHARS = 2_000
-_SUMMARY_PATH = _SUMMARIES[0]
 
 
-class ElementWriter:
+class _ElementWriter:
     """Writes the elements of a model of `dochan` into a builder, and counts its pictures."""
 
     def __init__(self, styles: Sequence[str]) -> None:
         """`styles` are the names of the styles of paragraphs by number."""
         self.builder = TextBuilder()
         self.links: list[str] = []
+        self.margins: list[tuple[str, list[str]]] = []
         self.pictures = 0
         self._styles = styles
-        self._items: list[tuple[int, str]] = []
 
     def add(self, elements: Iterable[Any]) -> None:
-        """Add elements in their order."""
+        """Add elements in their order, without the properties of the file."""
         for element in elements:
-            kind = type(element).__name__
-            if _get_path(element) == _SUMMARY_PATH:
+            if _get_path(element) == _SUMMARIES[0]:
                 continue
+            kind = type(element).__name__
             if kind == "Paragraph":
                 self._add_paragraph(element)
-                continue
-            self._flush()
-            if kind == "Table":
+            elif kind == "Table":
                 self._add_table(element)
-            elif kind in {"Footnote", "Comment"}:
-                self.builder.add_paragraph(f"{element.type.capitalize()}: {element.text.strip()}")
+            elif kind in _NOTES:
+                author = getattr(element, "author", "")
+                self.builder.add_paragraph(label_note(element.text.strip(), author, element.type))
+            elif kind == "HeaderFooter":
+                self.margins.append((element.type, element.text.splitlines()))
             elif kind == "Equation":
                 self.builder.add_paragraph(element.latex or element.script)
             elif kind == "Image":
                 self.pictures += 1
                 self.builder.add_paragraph(element.caption_text)
-        self._flush()
 
     def add_slide(self, elements: Iterable[Any], place: Place) -> None:
         """Add a slide: its title, its contents, and its notes and comments as quotations."""
@@ -292,27 +282,31 @@ class ElementWriter:
             part = path.rpartition("#")[2]
             if part in {"notes", "comments"}:
                 quotes.append((part, element.text))
-            elif getattr(element, "heading_level", 0) and path != _SUMMARY_PATH:
+            elif path == _SUMMARIES[0]:
+                continue
+            elif getattr(element, "heading_level", 0):
                 title = f"{title} {element.text}".strip()
             else:
                 body.append(element)
         self.builder.begin_place(place)
         # The number of the page of notes is a field in it.
         notes = [text for part, text in quotes if part == "notes" and text != str(place.number)]
-        comments = [
-            text[1:-1].removeprefix("comment: ") for part, text in quotes if part == "comments"
-        ]
         lines = ["Notes: " + "\n".join(notes)] if notes else []
-        lines += [f"Comment: {text}" for text in comments]
+        lines += [
+            f"Comment: {text[1:-1].removeprefix('comment: ')}"
+            for part, text in quotes
+            if part == "comments"
+        ]
         texts = (getattr(one, "text", "") or hasattr(one, "rows") for one in body)
         has_text = bool(lines) or any(texts)
-        add_slide_heading(self.builder, title, place.number, hidden=False, has_text=has_text)
+        add_slide_heading(self.builder, title, place.number, has_text=has_text)
         self.add(body)
+        self.builder.end_run()
         for line in lines:
             self.builder.add_quote(line)
 
     def _add_paragraph(self, paragraph: Any) -> None:
-        runs = [run for run in paragraph.runs if not run.note_ref]
+        runs = [run for run in paragraph.runs if not (run.note_ref or run.note_reference_type)]
         runs = [run for run in runs if not getattr(run, "_bookmark_annotation", False)]
         self.links += [run.link for run in runs if is_file_link(run.link)]
         marker = "".join(run.text for run in runs if _is_marker(run)).strip()
@@ -320,9 +314,9 @@ class ElementWriter:
             run.text or getattr(run.equation, "latex", "") for run in runs if not _is_marker(run)
         ).strip()
         if marker and text:
-            self._items.append((0, f"{marker} {text}" if marker[0].isalnum() else text))
+            self.builder.add_item(0, f"{marker} {text}" if marker[0].isalnum() else text)
             return
-        self._flush()
+        self.builder.end_run()
         style = (
             self._styles[paragraph.style_id] if 0 <= paragraph.style_id < len(self._styles) else ""
         )
@@ -352,11 +346,6 @@ class ElementWriter:
         self.builder.add_table(rows, header=all(rows[0]))
         for cell in cells:
             self.add(one for one in cell.paragraphs if type(one).__name__ in _NOTES)
-
-    def _flush(self) -> None:
-        if self._items:
-            self.builder.add_list(self._items)
-            self._items = []
 
 
 _NOTES = frozenset({"Footnote", "Comment"})

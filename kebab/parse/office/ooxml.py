@@ -1,44 +1,29 @@
-"""Reads what files of office programs have in common: parts, properties, styles and slides."""
+"""Reads what files of office programs have in common: parts, properties, styles and graphics."""
 
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from operator import itemgetter
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata
-from kebab.limits.deadline import build_failure
+from kebab.errors.catalog import ParseFailed
 from kebab.parse.archive import (
     ENCRYPTED,
     Archive,
-    Refuse,
+    find_all,
     find_child,
     get_attribute,
     get_local_tag,
     list_children,
-    read_tree,
 )
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.formulas import write_scripts
-from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
-from kebab.text.dates import parse_date
-
-_PROGRAMS = frozenset(
-    {"python-docx", "openpyxl", "python-pptx", "apache poi", "docx4j", "pptxgenjs", "un-named"}
-    | {"microsoft office user", "windows user", "user", "admin", "administrator", "author"}
-)
-"""Creators that name a program or nobody."""
-
-_NO_TITLE = re.compile(
-    r"(?i)microsoft (?:word|powerpoint|excel) - .*|(?:powerpoint|word) (?:presentation|document)"
-    r"|powerpoint .{0,12}|untitled.*|(?:document|presentation|book|slide) ?\d*|제목 없음|無題.*"
-)
-"""Titles that a program sets by itself."""
+from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
+from kebab.parse.metadata import convert_properties
 
 _KINDS = {
     "document": "a Word document",
@@ -56,7 +41,7 @@ class Relation(NamedTuple):
     external: bool = False
 
 
-class Package:
+class Package(Archive):
     """The parts of an office file, and how they relate."""
 
     def __init__(self, data: bytes, path: str, parser: str, kind: str) -> None:
@@ -65,15 +50,15 @@ class Package:
         Raises:
             ParseFailed: The file is damaged or encrypted, expands too much, or is of another kind.
         """
-        self.archive = Archive(data, path, parser)
+        super().__init__(data, path, parser)
         roots = self.read_relations("").values()
         mains = [one.target for one in roots if one.kind == "officeDocument" and not one.external]
         if not mains:
-            raise self.archive.refuse("damaged: it has no main part")
+            raise self.refuse("damaged: it has no main part")
         self.main = mains[0]
         found = self.main.rpartition("/")[2].partition(".")[0].casefold()
         if found in _KINDS and found != kind:
-            raise self.archive.refuse(f"it is {_KINDS[found]}, not {_KINDS[kind]}")
+            raise self.refuse(f"it is {_KINDS[found]}, not {_KINDS[kind]}")
 
     def read_relations(self, part: str) -> Mapping[str, Relation]:
         """Return the relations of a part by id; `""` is the file as a whole."""
@@ -97,15 +82,6 @@ class Package:
                 return relation.target
         return None
 
-    def find_tree(self, name: str | None) -> Element | None:
-        """Return the root of a part; None when there is no such part.
-
-        Raises:
-            ParseFailed: The part is damaged or too large.
-        """
-        data = self.archive.find(name) if name else None
-        return None if data is None else read_tree(data, str(name), self.archive.refuse)
-
     def find_target(self, part: str, relation: str) -> Element | None:
         """Return the root of the part to which a part is related by an id."""
         found = self.read_relations(part).get(relation)
@@ -116,8 +92,12 @@ class Package:
         return read_properties(self.find_tree(self.find_related("", "core-properties")))
 
 
-_FIELDS = {"keyword": "keywords", "date": "modified", "creation-date": "created"}
-"""The names of properties in OpenDocument, and their names in packages."""
+_FIELDS = {
+    "keyword": "keywords",
+    **dict.fromkeys(("date", "ModifiedDate"), "modified"),
+    **dict.fromkeys(("creation-date", "CreatedDate"), "created"),
+}
+"""The names of properties in OpenDocument and Hangul, and their names in packages."""
 
 
 def read_properties(root: Element | None) -> Metadata:
@@ -125,6 +105,7 @@ def read_properties(root: Element | None) -> Metadata:
     fields: dict[str, str] = {}
     for element in root.iter() if root is not None else ():
         name, text = get_local_tag(element.tag), (element.text or "").strip()
+        name = element.get("name", name) if name == "meta" else name
         if name == "keyword":
             text = f"{fields.pop('keywords', '')}\n{text}"
         fields.setdefault(_FIELDS.get(name, name), text)
@@ -132,27 +113,7 @@ def read_properties(root: Element | None) -> Metadata:
     return convert_properties(fields)
 
 
-def convert_properties(fields: Mapping[str, str]) -> Metadata:
-    """Return the metadata of properties by their names in packages."""
-    names = split_authors(fields.get("creator", ""))
-    title = fields.get("title", "").strip()
-    dates = (fields.get("modified", ""), fields.get("created", ""))
-    return Metadata(
-        title=None if _NO_TITLE.fullmatch(title) else title or None,
-        tags=list_unique(split_keywords(fields.get("keywords", ""))),
-        lang=read_language(fields.get("language", "")),
-        authors=list_unique(name for name in names if name.casefold() not in _PROGRAMS),
-        date=next(filter(None, map(parse_date, dates)), None),
-        properties=tuple(
-            (name, " ".join(fields[name].split())) for name in _PROPERTIES if fields.get(name)
-        ),
-    )
-
-
-_PROPERTIES = ("subject", "category", "contentStatus", "description", "publisher", "identifier")
-"""The properties that people fill in, besides those that every document may have."""
-
-
+CHART_ROWS = "rows of long charts"
 CONTENTS = "tables of contents"
 """What the text is that repeats headings, and is left out."""
 
@@ -176,12 +137,16 @@ def add_margins(builder: TextBuilder, margins: Iterable[tuple[str, Iterable[str]
 
 @dataclass(slots=True)
 class Graphic:
-    """The contents of a shape: a text, a list, or a table, and a quotation below it."""
+    """The contents of a shape: a text, a list, or a table, and a quotation below it.
+
+    `rest` is the text of the rows of a chart that are left out.
+    """
 
     text: str = ""
     items: list[tuple[int, str]] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
     description: str = ""
+    rest: str = ""
 
     def __bool__(self) -> bool:
         """Return whether there is text."""
@@ -193,6 +158,7 @@ class Graphic:
         builder.add_list(self.items)
         builder.add_table(self.rows)
         builder.add_quote(self.description)
+        builder.leave_out(CHART_ROWS, self.rest)
 
 
 @dataclass(slots=True)
@@ -227,58 +193,33 @@ def is_file_link(target: str) -> bool:
 
 
 _MIME = "application/vnd.oasis.opendocument."
-_CONTENT = "content.xml"
+CONTENT = "content.xml"
+"""The part with the body of an OpenDocument file."""
 
 
-class OpenDocument:
-    """An OpenDocument file: an archive, or one XML file with everything.
-
-    `metadata` of one XML file is set when its properties are read.
-    """
+class OpenDocument(Archive):
+    """The parts of an OpenDocument file."""
 
     def __init__(self, data: bytes, path: str, parser: str) -> None:
-        """Open a file.
+        """Open a file, and read its properties.
 
         Raises:
             ParseFailed: The file is damaged, encrypted, or expands too much.
         """
-        self.refuse: Refuse = partial(build_failure, path, parser)
-        """Returns the error for this file."""
-        self._data = data
-        self.metadata = Metadata()
-        self.archive: Archive | None = None
-        self.content_name = "the file"
-        if not data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"):
-            self.archive = Archive(data, path, parser)
-            self.content_name = _CONTENT
-            if b"encryption-data" in (self.archive.find("META-INF/manifest.xml") or b""):
-                raise self.refuse(ENCRYPTED)
-            self.metadata = read_properties(self.find_tree("meta.xml"))
+        super().__init__(data, path, parser)
+        if b"encryption-data" in (self.find("META-INF/manifest.xml") or b""):
+            raise self.refuse(ENCRYPTED)
+        self.metadata = read_properties(self.find_tree("meta.xml"))
 
     @property
     def is_recognized(self) -> bool:
         """Return whether the file says that it is an OpenDocument file."""
-        if self.archive is None:
-            return True
-        mime = (self.archive.find("mimetype") or b"").decode("ascii", "replace")
-        return mime.startswith(_MIME) or self.archive.find_name(_CONTENT) is not None
-
-    def read_content(self) -> bytes:
-        """Return the XML with the body.
-
-        Raises:
-            ParseFailed: There is none, or it is damaged.
-        """
-        return self._data if self.archive is None else self.archive.read(_CONTENT)
-
-    def find_tree(self, name: str) -> Element | None:
-        """Return the root of a part; None when there is no such part."""
-        data = self.archive.find(name) if self.archive else None
-        return None if data is None else read_tree(data, name, self.refuse)
+        mime = (self.find("mimetype") or b"").decode("ascii", "replace")
+        return mime.startswith(_MIME) or self.find_name(CONTENT) is not None
 
     def find_object(self, address: str) -> Element | None:
         """Return the content of an object in the file, such as a chart."""
-        return self.find_tree(f"{address.removeprefix('./').rstrip('/')}/{_CONTENT}")
+        return self.find_tree(f"{address.removeprefix('./').rstrip('/')}/{CONTENT}")
 
 
 _HEADING = re.compile(
@@ -467,8 +408,6 @@ _ALPHABETS = {
     "ganada": "가나다라마바사아자차카타파하",
     "chosung": "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ",
     "decimalEnclosedCircle": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳",
-    "aiueoFullWidth": "アイウエオカキクケコサシスセソタチツテトナニヌネノ",
-    "iroha": "イロハニホヘトチリヌルヲワカヨタレソツネナラム",
 }
 
 
@@ -486,36 +425,117 @@ def format_number(number: int, form: str) -> str:
     return str(number)
 
 
-def add_slide_heading(
-    builder: TextBuilder, title: str, number: int, *, hidden: bool, has_text: bool
-) -> None:
+def add_slide_heading(builder: TextBuilder, title: str, number: int, *, has_text: bool) -> None:
     """Add the heading of a slide; without a title it is its number, so that no other one holds."""
     if title.strip() or has_text:
         builder.add_heading(1, title if title.strip() else f"Slide {number}")
-        if hidden:
-            builder.add_paragraph("(hidden slide)")
 
 
-def sort_in_lines(placed: Iterable[tuple[float, float, Element]], height: float) -> list[Element]:
-    """Return the shapes at some (top, left) from top to bottom, and from left to right in a line.
+MAX_POINTS = 200
+"""The most rows of a chart; further ones are left out."""
 
-    A line is what begins less than a height below its first shape.
-    """
-    lines: list[list[tuple[float, Element]]] = []
-    begin = 0.0
-    for top, left, shape in sorted(placed, key=itemgetter(0)):
-        if not lines or top - begin >= height:
-            lines.append([])
-            begin = top
-        lines[-1].append((left, shape))
-    return [shape for line in lines for _, shape in sorted(line, key=itemgetter(0))]
+_MAX_SERIES = 20
+_DIGIT, _INDEX = re.compile("[0-9]"), re.compile("[0-9]{1,5}")
+_FILE_NAMES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".svg", ".tif", ".tiff")
 
 
-def describe_hidden_slides(numbers: Sequence[int]) -> list[str]:
-    """Return the warning about hidden slides, none without them."""
-    if not numbers:
-        return []
-    if len(numbers) == 1:
-        return [f"slide {numbers[0]} is hidden"]
-    *others, last = map(str, numbers)
-    return [f"slides {', '.join(others)} and {last} are hidden"]
+def read_description(properties: Element) -> str:
+    """Return the line with the description of a picture; empty for none or a file name."""
+    description = " ".join(properties.get("descr", "").split())
+    is_text = description and not description.lower().endswith(_FILE_NAMES)
+    return f"Picture: {description}" if is_text else ""
+
+
+def get_id(element: Element) -> str:
+    """Return the id of a relation, which has a namespace, other than the id of the element."""
+    for key, value in element.items():
+        if key.startswith("{") and get_local_tag(key) == "id":
+            return value
+    return ""
+
+
+def read_linked_graphic(package: Package, part: str, element: Element) -> Graphic:
+    """Return the chart or the diagram that an element of a part shows."""
+    for one in find_all(element, "chart", "relIds"):
+        try:
+            if get_local_tag(one.tag) == "chart":
+                return read_chart(package.find_target(part, get_id(one)))
+            return read_diagram(package.find_target(part, get_attribute(one, "dm")))
+        except ParseFailed:
+            return Graphic(description="A chart or a diagram is unreadable")
+    return Graphic()
+
+
+def read_chart(root: Element | None) -> Graphic:
+    """Return the titles of a chart and its axes, and a table of its categories and series."""
+    if root is None:
+        return Graphic()
+    titles = [join_paragraphs(title) for title in find_all(root, "title")]
+    series = list(find_all(root, "ser"))[:_MAX_SERIES]
+    names = [" ".join(_read_points(find_child(one, "tx")).values()) for one in series]
+    values = [_read_points(_find_any(one, ("val", "yVal"))) for one in series]
+    categories = [_read_points(_find_any(one, ("cat", "xVal"))) for one in series]
+    labels = next((one for one in categories if one), {})
+    indexes = sorted({index for one in (labels, *values) for index in one})
+    rows = [[labels.get(at, ""), *(one.get(at, "") for one in values)] for at in indexes]
+    text = f"Chart: {', '.join(filter(None, titles))}" if any(titles) else ""
+    shown, rest = rows[:MAX_POINTS], chain.from_iterable(rows[MAX_POINTS:])
+    return Graphic(text=text, rows=[["", *names], *shown] if rows else [], rest=" ".join(rest))
+
+
+def _find_any(element: Element, tags: tuple[str, ...]) -> Element | None:
+    return next((one for one in element if get_local_tag(one.tag) in tags), None)
+
+
+def _read_points(element: Element | None) -> dict[int, str]:
+    """Return the cached values of a series by index; a single value has the index 0."""
+    values = {}
+    for point in find_all(element, "pt", "tx"):
+        value, index = find_child(point, "v"), point.get("idx", "0")
+        if value is not None and value.text and _INDEX.fullmatch(index):
+            values[int(index)] = value.text.strip()
+    return values
+
+
+def read_diagram(root: Element | None) -> Graphic:
+    """Return the texts of a diagram as a list."""
+    return Graphic(items=[(0, text) for text in map(join_paragraphs, find_all(root, "pt")) if text])
+
+
+def join_paragraphs(element: Element, separator: str = " ") -> str:
+    """Return the text of all paragraphs within an element."""
+    return separator.join(text for _, text in read_paragraphs(element))
+
+
+def read_paragraphs(element: Element) -> list[tuple[int, str]]:
+    """Return the paragraphs with text within an element, each with its level from 0."""
+    paragraphs = []
+    for paragraph in find_all(element, "p"):
+        text = write_scripts("".join(_list_texts(paragraph))).strip()
+        properties = find_child(paragraph, "pPr")
+        level = "" if properties is None else get_attribute(properties, "lvl")
+        if text:
+            paragraphs.append((int(level) if _DIGIT.fullmatch(level) else 0, text))
+    return paragraphs
+
+
+def _list_texts(element: Element) -> Iterator[str]:
+    for child in element:
+        tag = get_local_tag(child.tag)
+        if tag == "t":
+            yield child.text or ""
+        elif tag == "br":
+            yield "\n"
+        elif tag == "tab":
+            yield "\t"
+        elif tag == "oMath":
+            yield read_equation(child)
+        elif tag not in {"Fallback", "pPr", "rPr", "endParaRPr"}:
+            properties = find_child(child, "rPr") if tag == "r" else None
+            shift = "" if properties is None else properties.get("baseline", "0")
+            if shift.strip("-0%"):
+                yield SUBSCRIPT if shift.startswith("-") else SUPERSCRIPT
+                yield from _list_texts(child)
+                yield END
+            else:
+                yield from _list_texts(child)

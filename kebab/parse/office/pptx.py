@@ -1,35 +1,20 @@
 """Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
 
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
-from kebab.parse.archive import find_all, find_child, get_local_tag, list_children
+from kebab.parse.archive import find_all, get_local_tag, list_children
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.office import ooxml as office
-from kebab.parse.office.graphics import (
-    OLD_EQUATIONS,
-    get_id,
-    is_old_equation,
-    join_paragraphs,
-    read_description,
-    read_linked_graphic,
-    read_paragraphs,
-)
 
 _SHAPES = frozenset({"sp", "pic", "graphicFrame"})
 _LISTS = frozenset({"body", "obj", ""})
 _LINE_EMU = 350_000
 """Shapes whose tops differ by less than about a centimetre stand side by side."""
-
-
-class Position(NamedTuple):
-    """The top left corner of a shape, in EMU."""
-
-    top: int
-    left: int
 
 
 class Shape(NamedTuple):
@@ -47,43 +32,42 @@ def list_shapes(root: Element | None) -> Iterator[Shape]:
 
     A shape without a position of its own, which the layout places, stands behind the one before.
     """
-    placed: list[tuple[float, float, Element]] = []
-    last = Position(0, 0)
+    placed: list[tuple[int, int, Element]] = []
+    last = (0, 0)
     for child in next(find_all(root, "spTree", "grpSp"), ()):
         is_choice = get_local_tag(child.tag) == "AlternateContent"
         for element in office.choose_alternative(child) if is_choice else (child,):
             last = _read_position(element) or last
             placed.append((*last, element))
-    for element in office.sort_in_lines(placed, _LINE_EMU):
+    for element in _sort_in_lines(placed):
         tag = get_local_tag(element.tag)
         if tag == "grpSp":
             yield from list_shapes(element)
         elif tag in _SHAPES:
-            placeholder = _find_placeholder(element)
+            placeholder = next(find_all(element, "ph"), None)
             properties = next(find_all(element, "cNvPr"), element)
-            if placeholder is None:
-                role, is_list = "", any(True for _ in find_all(element, "buChar", "buAutoNum"))
-            else:
-                role = placeholder.get("type", "")
-                is_list = role in _LISTS
-            yield Shape(element, tag, role, is_list, read_description(properties))
+            role = "" if placeholder is None else placeholder.get("type", "")
+            has_bullets = next(find_all(element, "buChar", "buAutoNum"), None) is not None
+            is_list = has_bullets if placeholder is None else role in _LISTS
+            yield Shape(element, tag, role, is_list, office.read_description(properties))
 
 
-def _find_placeholder(element: Element) -> Element | None:
-    properties = next((one for one in element if get_local_tag(one.tag).startswith("nv")), None)
-    return find_child(find_child(properties, "nvPr"), "ph")
+def _sort_in_lines(placed: Iterable[tuple[int, int, Element]]) -> Iterator[Element]:
+    """Yield the shapes at some (top, left) by lines; a line is what begins near its first shape."""
+    lines: list[list[tuple[int, Element]]] = []
+    begin = 0
+    for top, left, shape in sorted(placed, key=itemgetter(0)):
+        if not lines or top - begin >= _LINE_EMU:
+            lines.append([])
+            begin = top
+        lines[-1].append((left, shape))
+    return (shape for line in lines for _, shape in sorted(line, key=itemgetter(0)))
 
 
-def _read_position(element: Element) -> Position | None:
-    """Return the own position of a shape, a frame or a group."""
-    for child in element:
-        is_frame = get_local_tag(child.tag) == "xfrm"
-        is_properties = get_local_tag(child.tag).endswith("pPr")
-        frame = child if is_frame else find_child(child, "xfrm") if is_properties else None
-        offset = find_child(frame, "off")
-        if offset is not None:
-            return Position(_to_int(offset.get("y", "")), _to_int(offset.get("x", "")))
-    return None
+def _read_position(element: Element) -> tuple[int, int] | None:
+    """Return the top and the left of a shape, a frame or a group, in EMU; None without its own."""
+    offset = next(find_all(element, "off"), None)
+    return None if offset is None else (_to_int(offset.get("y", "")), _to_int(offset.get("x", "")))
 
 
 def _to_int(text: str) -> int:
@@ -98,20 +82,19 @@ def read_table(table: Element) -> list[list[str]]:
         texts = []
         for column, cell in enumerate(list_children(row, "tc")):
             repeated = cell.get("vMerge") in {"1", "true"} and column < len(above)
-            texts.append(above[column] if repeated else join_paragraphs(cell, "\n"))
+            texts.append(above[column] if repeated else office.join_paragraphs(cell, "\n"))
         rows.append(texts)
         above = texts
     return rows
 
 
-_FALSE = frozenset({"0", "false"})
 _TITLES = frozenset({"title", "ctrTitle"})
 
 
 class PptxParser:
     """Parses presentations; citations name their slides."""
 
-    version = "pptx-v4"
+    version = "pptx-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -131,7 +114,6 @@ class _DeckReader:
         self._builder = TextBuilder()
         self._links: list[str] = []
         self._pictures = 0
-        self._old_equations = 0
         self._footers: set[str] = set()
         self._authors: dict[str, str] = {}
 
@@ -139,33 +121,25 @@ class _DeckReader:
         """Return the document."""
         package = self._package
         relations = package.read_relations(package.main)
-        ids = map(get_id, find_all(package.find_tree(package.main), "sldId"))
+        ids = map(office.get_id, find_all(package.find_tree(package.main), "sldId"))
         parts = [relations[one].target for one in ids if one in relations]
         for relation in relations.values():
             if relation.kind in {"commentAuthors", "authors"}:
                 for author in list_children(package.find_tree(relation.target)):
                     self._authors[author.get("id", "")] = author.get("name", "")
-        hidden = []
         for number, part in enumerate(parts, 1):
             slide = package.find_tree(part)
-            if slide is None:
-                continue
-            is_hidden = slide.get("show", "1") in _FALSE
-            self._builder.begin_place(Place(0, number, of=len(parts)))
-            self._add_slide(slide, part, number, hidden=is_hidden)
-            hidden += [number] if is_hidden else []
+            if slide is not None:
+                self._builder.begin_place(Place(0, number, of=len(parts)))
+                self._add_slide(slide, part, number)
         if not self._builder.length and self._pictures:
-            raise package.archive.refuse("only images, no text")
-        warnings = office.describe_hidden_slides(hidden)
-        if self._old_equations:
-            warnings.append(OLD_EQUATIONS.format(self._old_equations))
-        metadata = package.read_metadata()
-        return self._builder.build(path, metadata, warnings=warnings, links=self._links)
+            raise package.refuse("only images, no text")
+        return self._builder.build(path, package.read_metadata(), links=self._links)
 
-    def _add_slide(self, slide: Element, part: str, number: int, *, hidden: bool) -> None:
+    def _add_slide(self, slide: Element, part: str, number: int) -> None:
         relations = self._package.read_relations(part).values()
         shapes = list(list_shapes(slide))
-        titles = (join_paragraphs(one.element) for one in shapes if one.role in _TITLES)
+        titles = (office.join_paragraphs(one.element) for one in shapes if one.role in _TITLES)
         graphics = [
             graphic
             for shape in shapes
@@ -176,13 +150,11 @@ class _DeckReader:
             office.Graphic(description=note) for note in self._list_notes(relations) if note
         ]
         title = " ".join(filter(None, titles))
-        office.add_slide_heading(
-            self._builder, title, number, hidden=hidden, has_text=bool(graphics)
-        )
+        office.add_slide_heading(self._builder, title, number, has_text=bool(graphics))
         for graphic in graphics:
             graphic.write(self._builder)
         for shape in shapes:
-            footer = join_paragraphs(shape.element) if shape.role in {"ftr", "hdr"} else ""
+            footer = office.join_paragraphs(shape.element) if shape.role in {"ftr", "hdr"} else ""
             if footer and footer not in self._footers:
                 self._footers.add(footer)
                 self._builder.add_quote(f"Footer: {footer}")
@@ -199,11 +171,9 @@ class _DeckReader:
             if "tbl" in elements:
                 graphic.rows = read_table(elements["tbl"])
             else:
-                graphic = read_linked_graphic(self._package, part, shape.element)
-            if "oleObj" in elements:
-                self._old_equations += is_old_equation(elements["oleObj"])
+                graphic = office.read_linked_graphic(self._package, part, shape.element)
         else:
-            paragraphs = read_paragraphs(shape.element)
+            paragraphs = office.read_paragraphs(shape.element)
             if shape.is_list and len(paragraphs) > 1:
                 graphic.items = paragraphs
             else:
@@ -217,7 +187,9 @@ class _DeckReader:
             if relation.kind == "notesSlide":
                 shapes = list_shapes(self._package.find_tree(relation.target))
                 bodies = (
-                    join_paragraphs(one.element, "\n") for one in shapes if one.role == "body"
+                    office.join_paragraphs(one.element, "\n")
+                    for one in shapes
+                    if one.role == "body"
                 )
                 text = "\n".join(filter(None, bodies))
                 yield f"Notes: {text}" if text else ""

@@ -1,18 +1,19 @@
 """Reads workbooks of Excel and LibreOffice: `.xlsx`, `.xlsm`, `.xlsb`, `.xls` and `.ods`.
 
+Numbers of workbooks in XML are written as their formats show them: `12.5%`, `00123`, `1,234.50`.
+
 Each run of rows without an empty row is a place, with one line of text for each row. The comments,
-text boxes and charts of a sheet follow, each as a line at its row; only those of XML are read.
+text boxes and charts of a sheet of `.xlsx` follow, each as a line at its row.
 """
 
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from types import MappingProxyType
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import groupby, repeat
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element
 
@@ -29,70 +30,57 @@ from kebab.parse.archive import (
     get_attribute,
     get_local_tag,
     list_children,
-    read_events,
+    read_tree,
 )
-from kebab.parse.blocks import TextBuilder, label_note
-from kebab.parse.office.graphics import (
+from kebab.parse.blocks import TextBuilder
+from kebab.parse.office.ooxml import (
+    CONTENT,
+    Graphic,
+    OpenDocument,
+    Package,
+    choose_alternative,
     get_id,
     join_paragraphs,
     read_description,
     read_linked_graphic,
 )
-from kebab.parse.office.number_formats import (
-    Formats,
-    count_columns,
-    read_formats,
-    show_number,
-)
-from kebab.parse.office.ooxml import Graphic, OpenDocument, Package, choose_alternative
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 
-_MAX_ROW = 1 << 20
 _MAX_DIGITS = 7
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
 
-class Note(NamedTuple):
-    """A line that belongs to a cell: the row from 1, the column from 0."""
-
-    sheet: str
-    row: int
-    column: int
-    text: str
+_Note: TypeAlias = tuple[int, int, str]
+"""A line that belongs to a cell: the row from 1, the column from 0, and the text."""
 
 
-def list_notes(file: Package | OpenDocument) -> Iterator[Note]:
-    """Yield the comments, text boxes and charts of all sheets of a workbook.
+def _read_notes(file: Package) -> Mapping[str, list[_Note]]:
+    """Return the comments, text boxes and charts of the sheets of a workbook by sheet.
 
     Raises:
         ParseFailed: A part is damaged or too large.
     """
-    if isinstance(file, OpenDocument):
-        yield from _list_notes_of_open_document(file)
-    elif file.main.endswith(".xml"):
-        relations = file.read_relations(file.main)
-        people = {
-            person.get("id", ""): person.get("displayName", "")
-            for one in relations.values()
-            if one.kind == "person"
-            for person in list_children(file.find_tree(one.target))
-        }
-        for sheet in list_children(find_child(file.find_tree(file.main), "sheets")):
-            part = relations.get(get_id(sheet))
-            for relation in file.read_relations(part.target).values() if part else ():
-                notes: Iterator[tuple[int, int, str]] = iter(())
-                if relation.kind == "drawing":
-                    notes = _list_drawings(file, relation.target)
-                elif relation.kind in {"comments", "threadedComment"}:
-                    notes = _list_comments(file.find_tree(relation.target), people)
-                for row, column, text in notes:
-                    yield Note(sheet.get("name", ""), row, column, text)
+    relations = file.read_relations(file.main)
+    people = {
+        person.get("id", ""): person.get("displayName", "")
+        for one in relations.values()
+        if one.kind == "person"
+        for person in list_children(file.find_tree(one.target))
+    }
+    notes: defaultdict[str, list[_Note]] = defaultdict(list)
+    for name, part in _list_sheets(file):
+        for relation in file.read_relations(part).values():
+            if relation.kind == "drawing":
+                notes[name] += _list_drawings(file, relation.target)
+            elif relation.kind in {"comments", "threadedComment"}:
+                notes[name] += _list_comments(file.find_tree(relation.target), people)
+    return notes
 
 
-def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[tuple[int, int, str]]:
+def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[_Note]:
     """Yield the comments of a part; those that copy a thread for older programs are left out."""
     names = [one.text or "" for one in list_children(find_child(root, "authors"))]
     for one in list_children(find_child(root, "commentList")) or list_children(root):
@@ -103,7 +91,7 @@ def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[tup
             author = names[int(number)].strip()
         text = _join_texts(find_child(one, "text"))
         if place and text and not author.startswith("tc="):
-            column = count_columns(place[1].encode())
+            column = _count_columns(place[1].encode())
             label = f"Comment by {author}" if author else "Comment"
             yield int(place[2]), column - 1, f"{label} on {place[0]}: {text}"
 
@@ -112,7 +100,7 @@ def _join_texts(element: Element | None) -> str:
     return " ".join("".join(element.itertext()).split()) if element is not None else ""
 
 
-def _list_drawings(package: Package, part: str) -> Iterator[tuple[int, int, str]]:
+def _list_drawings(package: Package, part: str) -> Iterator[_Note]:
     """Yield the charts, diagrams, text boxes and descriptions of a drawing."""
     root = package.find_tree(part)
     for one in list(find_all(root, "AlternateContent")):
@@ -145,38 +133,14 @@ def _read_number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
 
 
-def _list_notes_of_open_document(file: OpenDocument) -> Iterator[Note]:
-    """Yield the comments, text boxes and the titles of charts of a workbook."""
-    content = file.read_content()
-    if b"<draw:" not in content and b"<office:annotation" not in content:
-        return
-    sheet, row, open_shapes = "", 1, 0
-    for kind, element in read_events(content, file.content_name, file.refuse):
-        tag = get_local_tag(element.tag)
-        is_shape = tag in {"annotation", "frame", "custom-shape"}
-        open_shapes += is_shape * (1 if kind == "start" else -1)
-        if kind == "start":
-            if tag == "table" and not open_shapes:
-                sheet, row = get_attribute(element, "name"), 1
-        elif is_shape and not open_shapes:
-            text = _describe_shape(file, element, tag)
-            if text:
-                yield Note(sheet, row, 0, text)
-            element.clear()
-        elif tag == "table-row" and not open_shapes:
-            row = min(
-                row + max(1, _read_number(get_attribute(element, "number-rows-repeated"))), _MAX_ROW
-            )
-            element.clear()
-
-
-def _describe_shape(file: OpenDocument, element: Element, tag: str) -> str:
-    text = " ".join(filter(None, map(_join_texts, find_all(element, "p"))))
-    if tag == "annotation" and text:
-        return label_note(text, _join_texts(find_child(element, "creator")))
-    objects = (file.find_object(get_attribute(one, "href")) for one in find_all(element, "object"))
-    titles = [_join_texts(one) for root in objects for one in find_all(root, "title", "subtitle")]
-    return f"Chart: {', '.join(filter(None, titles))}" if any(titles) else text
+def _list_open_document_notes(file: OpenDocument) -> Iterator[str]:
+    """Yield the texts of comments, text boxes and charts of an OpenDocument workbook."""
+    content = file.read(CONTENT)
+    if b"<draw:" in content or b"<office:annotation" in content:
+        root = read_tree(content, CONTENT, file.refuse)
+        for one in find_all(root, "annotation", "frame", "custom-shape"):
+            charts = (file.find_object(get_attribute(it, "href")) for it in find_all(one, "object"))
+            yield from (_join_texts(part) for it in (one, *charts) for part in find_all(it, "p"))
 
 
 MAX_CELLS = 200_000
@@ -192,6 +156,9 @@ _SECONDS_OF_HOUR, _SECONDS_OF_MINUTE = 3600, 60
 Value: TypeAlias = str | int | float | date | time | timedelta
 """A value of a cell."""
 
+Formats: TypeAlias = Mapping[tuple[int, int], str]
+"""The number formats of a sheet by row and column from 0."""
+
 
 class Row(NamedTuple):
     """A row with a value: its number from 1, its first column from 0, and its texts."""
@@ -201,109 +168,76 @@ class Row(NamedTuple):
     cells: Sequence[str]
 
 
-@dataclass(slots=True)
-class CellBudget:
-    """Counts the cells of a file, and says which were left out."""
+class _SheetWriter:
+    """Writes the sheets of a workbook into a builder, and says which cells are left out."""
 
-    left: int = field(default_factory=lambda: MAX_CELLS)
-    warnings: list[str] = field(default_factory=list)
+    def __init__(self, builder: TextBuilder) -> None:
+        self.warnings: list[str] = []
+        self._builder = builder
+        self._left = MAX_CELLS
 
+    def add(self, sheet: "CalamineSheet", index: int, formats: Formats) -> None:
+        """Add the rows of a sheet; a place ends at each empty row."""
+        rows = enumerate(self._read_rows(sheet, formats))
+        for _, run in groupby(rows, key=lambda one: one[1].number - one[0]):
+            self._add_run([row for _, row in run], index, sheet.name)
 
-def add_rows(builder: TextBuilder, rows: Iterable[Row], index: int, name: str) -> None:
-    """Add the rows of the sheet with an index and a name; a place ends at each empty row."""
-    run: list[Row] = []
-    for row in rows:
-        if run and row.number != run[-1].number + 1:
-            _add_run(builder, run, index, name)
-            run = []
-        run.append(row)
-    if run:
-        _add_run(builder, run, index, name)
+    def _add_run(self, run: Sequence[Row], index: int, name: str) -> None:
+        """Add rows without a gap. Titles above a table are a place of their own.
 
-
-def _add_run(builder: TextBuilder, run: Sequence[Row], index: int, name: str) -> None:
-    """Add rows without a gap. Titles above a table are a place of their own.
-
-    The first line of the table is then its header.
-    """
-    titles = 0
-    while titles < len(run) and len(run[titles].cells) == 1:
-        titles += 1
-    for rows in (run[:titles], run[titles:]) if titles < len(run) else (run,):
-        if rows:
+        The first line of the table is then its header.
+        """
+        titles = 0
+        while titles < len(run) and len(run[titles].cells) == 1:
+            titles += 1
+        for rows in filter(None, (run[:titles], run[titles:]) if titles < len(run) else (run,)):
             first = min(row.first for row in rows)
             last = max(row.first + len(row.cells) for row in rows) - 1
             columns = f"{format_column(first)}:{format_column(last)}"
-            builder.begin_place(Place(0, index, label=name, row=rows[0].number, columns=columns))
-            builder.add_rows([[*[""] * (row.first - first), *row.cells] for row in rows])
+            place = Place(0, index, label=name, row=rows[0].number, columns=columns)
+            self._builder.begin_place(place)
+            self._builder.add_rows([[*[""] * (row.first - first), *row.cells] for row in rows])
 
-
-def _read_rows(
-    sheet: "CalamineSheet", budget: CellBudget, formats: Formats = MappingProxyType({})
-) -> Iterator[Row]:
-    """Yield the rows with a value until the budget of the file is used up."""
-    if sheet.start is None:
-        return
-    offset = sheet.start[1]
-    merged = _list_merged_cells(sheet, offset)
-    above: dict[int, str] = {}
-    cut = False
-    for index, raw in enumerate(sheet.iter_rows()):
-        values = _show_numbers(raw, index, offset, formats) if formats else raw
-        row = build_row(index + 1, offset, values, merged.get(index, ()), above)
-        if row is None:
-            continue
-        if budget.left <= 0:
-            budget.warnings.append(
-                f"sheet `{sheet.name}`: rows from {index + 1} on are left out: "
-                f"the file has more than {MAX_CELLS:,} cells"
-            )
+    def _read_rows(self, sheet: "CalamineSheet", formats: Formats) -> Iterator[Row]:
+        """Yield the rows with a value until the cells of the file are used up."""
+        if sheet.start is None:
             return
-        cut = cut or len(values) > MAX_COLUMNS
-        budget.left -= sum(map(bool, row.cells))
-        yield row
-    if cut:
-        column = format_column(offset + MAX_COLUMNS)
-        budget.warnings.append(f"sheet `{sheet.name}`: columns from {column} on are left out")
+        offset = sheet.start[1]
+        merged = _list_merged_cells(sheet, offset)
+        above: list[str] = []
+        cut = False
+        for index, values in enumerate(sheet.iter_rows()):
+            codes = (formats.get((index, offset + at), "") for at in range(MAX_COLUMNS))
+            shown = values[:MAX_COLUMNS]
+            texts = list(map(_show_value, shown, codes if formats else repeat("")))
+            if not any(texts):
+                continue
+            for column in merged.get(index, ()):
+                if column < len(texts) and not texts[column]:
+                    texts[column] = above[column] if column < len(above) else ""
+            above = texts
+            if self._left <= 0:
+                self.warnings.append(
+                    f"sheet `{sheet.name}`: rows from {index + 1} on are left out: "
+                    f"the file has more than {MAX_CELLS:,} cells"
+                )
+                return
+            cut = cut or len(values) > MAX_COLUMNS
+            self._left -= sum(map(bool, texts))
+            filled = [column for column, text in enumerate(texts) if text]
+            first, last = filled[0], filled[-1]
+            yield Row(index + 1, offset + first, texts[first : last + 1])
+        if cut:
+            beyond = format_column(offset + MAX_COLUMNS)
+            self.warnings.append(f"sheet `{sheet.name}`: columns from {beyond} on are left out")
 
 
-def _show_numbers(values: Sequence[Value], row: int, offset: int, formats: Formats) -> list[Value]:
-    """Return the values of a row with its numbers as their formats show them."""
-    return [
-        show_number(value, format_value(value), code)
-        if isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and (code := formats.get((row, offset + column)))
-        else value
-        for column, value in enumerate(values)
-    ]
-
-
-def build_row(
-    number: int,
-    offset: int,
-    values: Sequence[Value],
-    merged: Iterable[int] = (),
-    above: dict[int, str] | None = None,
-) -> Row | None:
-    """Return a row without its outer empty cells; None for an empty one.
-
-    `offset` is the column of the first value. A column of `merged` repeats the text of `above`,
-    which is updated.
-    """
-    texts = [format_value(value) for value in values[:MAX_COLUMNS]]
-    if not any(texts):
-        return None
-    above = {} if above is None else above
-    for column in merged:
-        if column < len(texts) and not texts[column]:
-            texts[column] = above.get(column, "")
-    above.clear()
-    above.update(enumerate(texts))
-    first = next(column for column, text in enumerate(texts) if text)
-    while not texts[-1]:
-        texts.pop()
-    return Row(number, offset + first, texts[first:])
+def _show_value(value: Value, code: str) -> str:
+    """Return the value of a cell, a number as its format shows it."""
+    text = format_value(value)
+    if code and isinstance(value, int | float) and not isinstance(value, bool):
+        return show_number(value, text, code)
+    return text
 
 
 def _list_merged_cells(sheet: "CalamineSheet", offset: int) -> dict[int, list[int]]:
@@ -360,6 +294,118 @@ def format_column(index: int) -> str:
     return letters
 
 
+_BUILT_IN = {
+    1: "0",
+    2: "0.00",
+    3: "#,##0",
+    4: "#,##0.00",
+    9: "0%",
+    10: "0.00%",
+    11: "0.00E+00",
+    **dict.fromkeys((37, 38), "#,##0;(#,##0)"),
+    **dict.fromkeys((39, 40), "#,##0.00;(#,##0.00)"),
+}
+_STYLED_CELL = re.compile(
+    rb'<(?:\w{1,20}:)?c\s(?=[^<>]*?\bs="(\d{1,6})")[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"'
+)
+_TEXT = re.compile(r'"([^"]*)"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]')
+_PATTERN = re.compile(r"[#0?,]*[#0?](?:\.[#0?]+)?")
+_NUMBER = re.compile(r"-?\d[\d.]*")
+_MAX_SHOWN_DIGITS = 30
+_LONGEST_TYPED = 10
+"""A stored number with more characters was computed, and nobody searches for it."""
+
+
+def _read_formats(package: Package) -> dict[str, Formats]:
+    """Return the formats of the cells of each sheet, without those that show numbers as stored.
+
+    Raises:
+        ParseFailed: A part is damaged or too large.
+    """
+    codes = _read_codes(package)
+    return {
+        name: {
+            (int(row) - 1, _count_columns(column) - 1): code
+            for style, column, row in _STYLED_CELL.findall(package.read(part))
+            if (code := codes.get(int(style)))
+        }
+        for name, part in (_list_sheets(package) if codes else ())
+    }
+
+
+def _list_sheets(package: Package) -> Iterator[tuple[str, str]]:
+    """Yield the names of the sheets of a workbook, and of their parts in XML."""
+    relations = package.read_relations(package.main)
+    root = package.find_tree(package.main) if package.main.endswith(".xml") else None
+    for sheet in list_children(find_child(root, "sheets")):
+        part = relations.get(get_id(sheet))
+        if part is not None and part.target in package.names:
+            yield sheet.get("name", ""), part.target
+
+
+def _count_columns(column: bytes) -> int:
+    """Return the number of a column from 1, e.g. 27 for `AA`."""
+    number = 0
+    for letter in column:
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def _read_codes(package: Package) -> dict[int, str]:
+    """Return the formats by the number of the style of a cell."""
+    root = package.find_tree(package.find_related(package.main, "styles"))
+    own = {
+        one.get("numFmtId", ""): one.get("formatCode", "")
+        for one in list_children(find_child(root, "numFmts"))
+    }
+    styles = enumerate(list_children(find_child(root, "cellXfs")))
+    codes = {}
+    for number, style in styles:
+        key = style.get("numFmtId", "0")
+        code = own.get(key) or (_BUILT_IN.get(int(key), "") if key.isdecimal() else "")
+        if _PATTERN.search(code) and code != "General":
+            codes[number] = code
+    return codes
+
+
+def show_number(value: float, stored: str, code: str) -> str:
+    """Return a number as a format shows it, and as it is stored where that is another number."""
+    sections = code.split(";")
+    section = sections[1] if value < 0 and len(sections) > 1 and sections[1] else sections[0]
+    texts: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        texts.append(match[1] or match[2] or match[3] or "")
+        return "\0"
+
+    plain = _TEXT.sub(keep, section)
+    pattern = _PATTERN.search(plain)
+    if pattern is None or re.search("[eEdmyhs/]", plain) or abs(value) >= 10.0**_MAX_SHOWN_DIGITS:
+        return stored
+    shown = _write(Decimal(repr(abs(value))), pattern[0], percent=plain.count("%"))
+    sign = "-" if value < 0 and section is sections[0] else ""
+    whole = f"{plain[: pattern.start()]}{sign}{shown}{plain[pattern.end() :]}"
+    parts = iter(texts)
+    whole = " ".join(re.sub("\0", lambda _: next(parts), whole).split())
+    is_stored = stored in _NUMBER.findall(whole.replace(",", ""))
+    return whole if is_stored or len(stored) > _LONGEST_TYPED else f"{whole} ({stored})"
+
+
+def _write(value: Decimal, pattern: str, *, percent: int) -> str:
+    """Return a number with the digits and groups of a pattern such as `#,##0.00`."""
+    whole, _, places = pattern.partition(".")
+    scaled = value * Decimal(100) ** percent
+    digits = scaled.quantize(Decimal(1).scaleb(-len(places)), rounding=ROUND_HALF_UP)
+    before, _, after = f"{digits:f}".partition(".")
+    least = whole.count("0")
+    before = before.zfill(least) if least else before
+    while after and places[len(after) - 1] == "#" and after.endswith("0"):
+        after = after[:-1]
+    grouped = f"{int(before):,}" if "," in whole.strip(",") and least <= 1 else before
+    return f"{grouped}.{after}" if after else grouped
+
+
+_NOTES = "comments, text boxes and charts of OpenDocument"
 _MARKUP = "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
 
 MAX_AREA = 10_000_000
@@ -379,7 +425,7 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v5"
+    version = "sheet-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
@@ -404,23 +450,23 @@ class SheetParser:
             cause = _MARKUP if is_markup else "damaged: not a workbook"
             raise ParseFailed(path=path, parser=self.version, cause=cause)
         document = OpenDocument(data, path, self.version)
-        if document.archive and document.is_recognized:
-            document.archive.check_sizes()
+        if document.is_recognized:
+            document.check_sizes()
             return document
         package = Package(data, path, self.version, "workbook")
-        package.archive.check_sizes()
-        for name in package.archive.names:
+        package.check_sizes()
+        for name in package.names:
             if _PART.fullmatch(name):
-                part = package.archive.read(name)
+                part = package.read(name)
                 if _COUNT.search(part):
-                    raise package.archive.refuse(f"damaged: a count in `{name}` is too large")
+                    raise package.refuse(f"damaged: a count in `{name}` is too large")
                 if _SHEET_PART.fullmatch(name):
                     # Cells may be so far apart that the table between them is too large.
                     columns, height = set(), 0
                     for match in _CELL.finditer(part):
                         columns.add(match[1].upper())
                         height = max(height, int(match[2]))
-                    area = height * max(map(count_columns, columns), default=0)
+                    area = height * max(map(_count_columns, columns), default=0)
                     if area > MAX_AREA:
                         cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
                         raise ParseFailed(path=path, parser=self.version, cause=cause)
@@ -429,32 +475,33 @@ class SheetParser:
     def _read(self, data: bytes, path: str, file: Package | OpenDocument | None) -> ParsedDocument:
         from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-        builder, budget = TextBuilder(), CellBudget()
-        metadata = Metadata()
-        notes = defaultdict(list)
-        formats = read_formats(file) if isinstance(file, Package) else {}
+        builder = TextBuilder()
+        writer, metadata = _SheetWriter(builder), Metadata()
+        notes: Mapping[str, list[_Note]] = {}
+        formats = _read_formats(file) if isinstance(file, Package) else {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             try:
-                for note in list_notes(file):
-                    notes[note.sheet].append(note)
+                if isinstance(file, OpenDocument):
+                    builder.leave_out(_NOTES, " ".join(_list_open_document_notes(file)))
+                else:
+                    notes = _read_notes(file)
             except ParseFailed as fault:
-                budget.warnings.append(
+                writer.warnings.append(
                     f"comments, charts or text boxes are left out: {fault.cause}"
                 )
         with CalamineWorkbook.from_filelike(io.BytesIO(data)) as workbook:
             for index, info in enumerate(workbook.sheets_metadata):
                 if info.typ == SheetTypeEnum.WorkSheet:
                     if info.visible != SheetVisibleEnum.Visible:
-                        budget.warnings.append(f"sheet `{info.name}` is hidden")
+                        writer.warnings.append(f"sheet `{info.name}` is hidden")
                     sheet = workbook.get_sheet_by_index(index)
-                    rows = _read_rows(sheet, budget, formats.get(info.name, {}))
-                    add_rows(builder, rows, index, info.name)
-                for _, row, column, text in notes[info.name]:
+                    writer.add(sheet, index, formats.get(info.name, {}))
+                for row, column, text in notes.get(info.name, ()):
                     columns = f"{format_column(column)}:{format_column(column)}"
                     builder.begin_place(Place(0, index, label=info.name, row=row, columns=columns))
                     builder.add_paragraph(text)
-        return builder.build(path, metadata, warnings=budget.warnings)
+        return builder.build(path, metadata, warnings=writer.warnings)
 
     @contextmanager
     def _translate_errors(self, path: str) -> Iterator[None]:

@@ -6,7 +6,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import date
 from typing import Any
 
 from kebab.core.chunks import Place
@@ -15,12 +14,11 @@ from kebab.core.files import OCR_SETTING, OcrSettings
 from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.metadata import list_unique, split_authors, split_keywords
-from kebab.parse.pdf.grids import load_pdfium
+from kebab.parse.metadata import convert_properties
 from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
-from kebab.parse.pdf.pages import PageReader, PageText, Segment, list_attachments
+from kebab.parse.pdf.pages import PageReader, PageText, Segment, list_attachments, load_pdfium
 from kebab.parse.pdf.paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
-from kebab.parse.pdf.rows import Row, build_rows, collect_tables
+from kebab.parse.pdf.rows import Row, build_rows
 from kebab.parse.pdf.text import is_legible
 
 _MIN_PAGES = 3
@@ -101,37 +99,20 @@ def _is_page_number(segment: Segment, page: PageText) -> bool:
 MAX_BOOKMARKS = 10_000
 _MAX_DEPTH = 15
 _MAX_DECLARED_TITLE_CHARS = 300
-_GENERATED_TITLE = re.compile(
-    r"untitled.*|unbenannt.*|sans titre.*|제목 ?없음.*|無題.*"
-    r"|document ?\d*|presentation ?\d*|powerpoint presentation|slide ?\d+|title|titel"
-    r"|microsoft (?:word|powerpoint|excel)\b.*|about:blank|none|null|(?:https?|file):.*|[\W\d_]*"
-    r"|.*\.(?:docx?|dotx?|odt|rtf|tex|dvi|e?ps|pdf|indd|qx[dp]|pptx?|odp|xlsx?|html?|txt|md|hwpx?"
-    r"|pages|ai|cdr|wpd|fm|tif|jpe?g|png)",
-    re.IGNORECASE | re.DOTALL,
-)
 _DATE = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?")
-_NO_AUTHOR = re.compile(
-    r"(?:unknown|anonymous|author|admin(?:istrator)?|user|owner|root|\W*)", re.IGNORECASE
-)
-_MIN_YEAR = 1980
+_FIELDS = {"Title": "title", "Author": "creator", "Keywords": "keywords", "Subject": "subject"}
 
 
 def read_metadata(properties: Mapping[str, str]) -> Metadata:
     """Return what the properties of the file say; what programs fill in is left out."""
-    title = _clean(properties.get("Title", ""))
-    is_generated = _GENERATED_TITLE.fullmatch(title) or len(title) > _MAX_DECLARED_TITLE_CHARS
-    is_title = not is_generated and is_legible(title) and "\ufffd" not in title
-    return Metadata(
-        title=title if is_title else None,
-        authors=list_unique(
-            name
-            for name in split_authors(_clean(properties.get("Author", "")))
-            if not _NO_AUTHOR.fullmatch(name) and is_legible(name)
-        ),
-        tags=list_unique(split_keywords(_clean(properties.get("Keywords", "")))),
-        date=_read_date(properties.get("CreationDate", "")),
-        properties=(("subject", _clean(properties.get("Subject", ""))),),
-    )
+    fields = {name: _clean(properties.get(key, "")) for key, name in _FIELDS.items()}
+    fields = {name: text for name, text in fields.items() if is_legible(text)}
+    title = fields.get("title", "")
+    if len(title) > _MAX_DECLARED_TITLE_CHARS or "\ufffd" in title:
+        del fields["title"]
+    if stamp := _DATE.match(properties.get("CreationDate", "").strip()):
+        fields["created"] = f"{stamp[1]}-{stamp[2] or '01'}-{stamp[3] or '01'}"
+    return convert_properties(fields)
 
 
 def _clean(text: str) -> str:
@@ -141,16 +122,6 @@ def _clean(text: str) -> str:
         return line.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return line
-
-
-def _read_date(text: str) -> str | None:
-    match = _DATE.match(text.strip())
-    if match is None or int(match[1]) < _MIN_YEAR:
-        return None
-    try:
-        return date(int(match[1]), int(match[2] or 1), int(match[3] or 1)).isoformat()
-    except ValueError:
-        return None
 
 
 def read_bookmarks(document: Any) -> list[Bookmark]:
@@ -184,7 +155,7 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v6"
+    version = "pdf-v7"
 
     def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
         """Store what reads pages without text, tesseract or a model; None means that they stay."""
@@ -270,7 +241,7 @@ def _read_pages(document: Any, total: int) -> Iterator[PageText]:
     """Yield the pages up to the limits."""
     reader, chars = PageReader(document.raw), 0
     for index in range(min(total, MAX_PAGES)):
-        page = collect_tables(reader.read(index))
+        page = reader.read(index)
         chars += sum(len(segment.text) for segment in page.segments)
         if chars > MAX_CHARS:
             return
@@ -291,8 +262,7 @@ def _build_document(
     joiner = LineJoiner(
         line
         for page, page_rows in zip(pages, rows, strict=True)
-        for row_lines in (page.recognized.splitlines(), *(row.lines for row in page_rows))
-        for line in row_lines
+        for line in (*page.recognized.splitlines(), *(row.text for row in page_rows))
     )
     builder = TextBuilder()
     for page, page_rows in zip(pages, rows, strict=True):
@@ -337,7 +307,7 @@ def _find_title(pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner)
         return None
     title = ""
     for row in first:
-        if row.size == size and not row.turned and not row.table:
+        if row.size == size and not row.turned:
             title = joiner.join(title, row.text, hyphen=row.hyphen) if title else row.text
         elif title:
             break

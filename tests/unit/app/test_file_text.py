@@ -13,7 +13,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import DocumentDetail, StoredDocument
 from kebab.core.files import IMAGE
 from kebab.core.ids import DocId
-from kebab.core.media import IWORK_PREVIEW, PDF
+from kebab.core.media import PDF
 from kebab.ingest.build import compute_recipes
 from kebab.parse.registry import PARSERS
 from tests.fakes.evidence import stored
@@ -162,8 +162,8 @@ def get_recipes(desk, **flags):
 @pytest.mark.parametrize(
     ("flags", "changed"),
     [
-        ({"ingest__ocr": True, "ingest__ocr_languages": "kor"}, {PDF, IWORK_PREVIEW, IMAGE}),
-        ({"ingest__ocr": "model", "models__vision": "eyes"}, {PDF, IWORK_PREVIEW, IMAGE}),
+        ({"ingest__ocr": True, "ingest__ocr_languages": "kor"}, {PDF, IMAGE}),
+        ({"ingest__ocr": "model", "models__vision": "eyes"}, {PDF, IMAGE}),
         ({"ingest__captions": True}, {IMAGE}),
     ],
 )

@@ -120,8 +120,7 @@ def test_many_comments_above_a_text_take_linear_time():
 
 
 def test_formats_that_are_read_without_an_option_are_not_listed():
-    # Private keys are called `.key` too.
-    optional = {".key", ".zip", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
+    optional = {".zip", ".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp"}
     read = {suffix for media in MEDIA_TYPES for suffix in media.suffixes} - optional
 
     assert not [suffix for suffix in read if describe_unsupported(suffix)]

@@ -2,7 +2,7 @@ import pickle
 
 from kebab.core.documents import BlockKind
 from kebab.core.files import IMAGE, OcrSettings
-from kebab.core.media import IWORK_PREVIEW, PDF
+from kebab.core.media import PDF
 from kebab.errors.catalog import ParseFailed
 from kebab.ingest.build import compute_recipes
 from kebab.parse.registry import (
@@ -41,7 +41,6 @@ def test_settings_of_pictures_change_the_recipe_of_what_they_affect():
     assert {media for media in PARSERS if len({one[media] for one in recipes}) > 1} == {
         PDF,
         IMAGE,
-        IWORK_PREVIEW,
     }
     assert len({one[PDF] for one in recipes}) == 3
     assert english[PDF].version == PARSERS[PDF].version

@@ -90,7 +90,7 @@ def build_shape(text, role="", position=None):
     )
 
 
-def build_pptx(*slides, order=None, hidden=(), relations=None, parts=None):
+def build_pptx(*slides, order=None, relations=None, parts=None):
     """Return a PowerPoint file; `relations` and `parts` are added to each slide."""
     numbers = range(1, len(slides) + 1)
     ids = "".join(f'<sldId r:id="r{number}"/>' for number in order or numbers)
@@ -102,8 +102,7 @@ def build_pptx(*slides, order=None, hidden=(), relations=None, parts=None):
         "ppt/presentation.xml": f'<p xmlns:r="{OFFICE}"><sldIdLst>{ids}</sldIdLst></p>',
     }
     for number, shapes in zip(numbers, slides, strict=True):
-        show = ' show="0"' if number in hidden else ""
-        files[f"ppt/slides/s{number}.xml"] = f"<sld{show}><spTree>{shapes}</spTree></sld>"
+        files[f"ppt/slides/s{number}.xml"] = f"<sld><spTree>{shapes}</spTree></sld>"
         files[f"ppt/slides/_rels/s{number}.xml.rels"] = build_relations(relations or {})
     return build_zip(files | (parts or {}))
 

@@ -1,7 +1,6 @@
 from xml.etree.ElementTree import fromstring
 
-from kebab.parse.office.graphics import read_chart, read_diagram, read_paragraphs
-from kebab.parse.office.ooxml import Graphic
+from kebab.parse.office.ooxml import Graphic, read_chart, read_diagram, read_paragraphs
 
 
 def points(*values):
@@ -27,6 +26,12 @@ def test_points_far_apart_take_no_room():
     chart = fromstring(f"<chart><ser><val>{points(1)}{far}</val></ser></chart>")
 
     assert read_chart(chart).rows == [["", ""], ["", "1"]]
+
+
+def test_further_rows_of_a_long_chart_are_kept_as_left_out():
+    found = read_chart(fromstring(f"<chart><ser><val>{points(*range(202))}</val></ser></chart>"))
+
+    assert (len(found.rows), found.rest.split()) == (201, ["200", "201"])
 
 
 def test_a_diagram_is_a_list_of_its_points():

@@ -2,8 +2,7 @@
 
 import pytest
 
-from kebab.parse.office.number_formats import show_number
-from kebab.parse.office.sheets import format_number
+from kebab.parse.office.sheets import format_number, show_number
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,3 @@
-import re
 import zipfile
 from xml.etree.ElementTree import fromstring
 
@@ -72,7 +71,7 @@ def test_every_word_of_a_sample_stands_under_its_heading(path):
     assert checked > 10
 
 
-def test_a_deck_has_titles_notes_tables_charts_and_hidden_slides():
+def test_a_deck_has_titles_notes_tables_and_charts():
     path = FORMATS / "tour-libreoffice.odp"
     document = OdpParser().parse(path.read_bytes(), path.name)
     ends = [place.start for place in document.places[1:]] + [len(document.text)]
@@ -81,15 +80,14 @@ def test_a_deck_has_titles_notes_tables_charts_and_hidden_slides():
     ]
 
     assert [place.number for place in document.places] == [1, 2, 3, 4, 5]
-    assert document.warnings == ("slide 5 is hidden",)
     assert slides[0].endswith("Spring 2024\n\n> Notes: Welcome the guests at the pier.\n\n")
     assert slides[1] == (
         "# Lamp room\n\n- The lamp turns once in nine seconds\n  - driven by a falling weight\n\n"
     )
     assert slides[2] == (
-        "# Oil by season\n\nText box above the table\n\nChart: Oil burnt per season\n\n"
-        "|  | Litres burnt |\n|---|---|\n| Spring | 310 |\n| Summer | 180 |\n\nGrouped words\n\n"
-        "| Season | Litres |\n|---|---|\n| Spring | 310 |\n| Summer | 180 |\n\n"
+        "# Oil by season\n\n| Season | Litres |\n|---|---|\n| Spring | 310 |\n| Summer | 180 |\n\n"
+        "Chart: Oil burnt per season\n\n|  | Litres burnt |\n|---|---|\n| Spring | 310 |\n"
+        "| Summer | 180 |\n\nText box above the table\n\nGrouped words\n\n"
     )
     assert "霧の夜は霧笛を鳴らします" in slides[4]
 
@@ -99,29 +97,6 @@ def test_a_slide_without_title_does_not_stand_below_the_one_before():
 
     assert document.text == "# One\n\n# Slide 3\n\ntext"
     assert [place.number for place in document.places] == [1, 3]
-
-
-def test_hidden_slides_are_marked():
-    style = (
-        '<style:style style:name="h">'
-        '<style:drawing-page-properties presentation:visibility="hidden"/></style:style>'
-    )
-
-    assert parse_odp(page(frame("a"), style="h"), styles=style).text == (
-        "# Slide 1\n\n(hidden slide)\n\na"
-    )
-
-
-def test_one_xml_file_is_read_with_its_properties():
-    spaces = 'xmlns:office="o" xmlns:text="t" xmlns:dc="d"'
-    document = OdtParser().parse(
-        f"<?xml version='1.0'?><office:document {spaces}><office:meta><dc:title>Log</dc:title>"
-        "</office:meta><office:body><office:text><text:p>등대</text:p></office:text></office:body>"
-        "</office:document>".encode(),
-        "a.fodt",
-    )
-
-    assert (document.title, document.text) == ("Log", "등대")
 
 
 def test_indexes_and_deleted_text_are_left_out():
@@ -146,7 +121,6 @@ def test_other_and_damaged_files_are_refused():
     assert refuse(build_odf("", "text"), OdpParser) == "it is a text, not a presentation"
     assert refuse(build_zip({"a": "b"})) == "damaged: `content.xml` is missing"
     assert refuse(b"") == "damaged: not a zip archive"
-    assert re.match("damaged: the XML of `the file` is broken", refuse(b"<office"))
     deep = "<text:section>" * 100_000
     assert refuse(build_odf(deep)) == "`content.xml` is nested more than 200 levels deep"
 

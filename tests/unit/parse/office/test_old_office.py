@@ -1,4 +1,5 @@
 import sys
+from functools import partial
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -8,13 +9,14 @@ from kebab.core.media import detect_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.parse.office import old_office
 from kebab.parse.office.docx import DocxParser
-from kebab.parse.office.old_office import FAULTS, DocParser, ElementWriter, HwpParser, PptParser
+from kebab.parse.office.old_office import FAULTS, DocParser, OldOfficeParser, _ElementWriter
 from kebab.parse.registry import PARSERS
 from tests.shape.libraries import list_own_exceptions
 from tests.unit.parse.office.compound_files import build_compound, build_hwp
 from tests.unit.parse.office.office_files import build_zip
 
 SAMPLES = Path("samples/formats")
+HwpParser, PptParser = (partial(OldOfficeParser, kind) for kind in ("hwp", "ppt"))
 DAMAGED, ENCRYPTED = "damaged, or of another kind", "the file is encrypted"
 
 
@@ -100,7 +102,7 @@ def test_a_merged_cell_stands_in_each_of_its_rows():
     note = Footnote(paragraphs=[Paragraph([TextRun("below")])])
     table = Table([[cell("a", rows=2), cell("b")], [cell("", 0, 0), cell("c")]])
     table.rows[0][1].paragraphs.append(note)
-    writer = ElementWriter([])
+    writer = _ElementWriter([])
     writer.add([table, Table([[cell("alone")]])])
 
     assert writer.builder.build("a").text == (
@@ -129,14 +131,26 @@ def test_every_exception_of_the_library_is_one_that_is_caught():
     assert Doc2DocxError in own
 
 
+def test_headers_and_footers_of_slides_are_left_out_and_those_of_hangul_stand_at_the_end():
+    from dochan.model.document import Paragraph, TextRun
+    from dochan.model.header_footer import HeaderFooter
+
+    text = "Harbour office".encode("utf-16-le")
+    string = b"\x20\0\xba\x0f" + len(text).to_bytes(4, "little") + text
+    stream = b"\x3f\0\xd9\x0f" + len(string).to_bytes(4, "little") + string
+    writer = _ElementWriter([])
+    writer.add([HeaderFooter("footer", [Paragraph([TextRun("Page 3"), TextRun(" draft")])])])
+
+    assert list(old_office._list_footers(b"\0" * 8 + stream + string)) == ["Harbour office"]
+    assert writer.margins == [("footer", ["Page 3 draft"])]
+
+
 def test_a_long_word_file_is_read_without_conversion_and_said_so(monkeypatch):
     monkeypatch.setattr(old_office, "_MAX_CONVERTED_BYTES", 0)
     document = parse_sample("lighthouse-libreoffice.doc")
 
     assert "# Lamp\n\nThe lamp burns 12 litres of oil each night." in document.text
-    assert document.warnings == (
-        "the document is long: the numbers of its lists and the places of its notes are not read",
-    )
+    assert document.warnings == ("the numbers of lists and the places of notes are not read",)
 
 
 def test_a_partly_damaged_file_keeps_the_warnings_of_its_reader(monkeypatch):

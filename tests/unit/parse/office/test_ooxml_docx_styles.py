@@ -1,6 +1,3 @@
-import pytest
-
-from kebab.parse.office.ooxml import describe_hidden_slides
 from tests.unit.parse.office.office_files import DOCX_STYLES as STYLES
 from tests.unit.parse.office.office_files import build_paragraph as para
 from tests.unit.parse.office.office_files import build_style as style
@@ -85,11 +82,3 @@ def test_the_strict_edition_of_the_format_is_read():
     strict = "http://purl.oclc.org/ooxml/wordprocessingml/main"
 
     assert parse_docx(para("text"), namespace=strict).text == "text"
-
-
-@pytest.mark.parametrize(
-    ("numbers", "warnings"),
-    [([], []), ([2], ["slide 2 is hidden"]), ([2, 4, 5], ["slides 2, 4 and 5 are hidden"])],
-)
-def test_hidden_slides_are_named(numbers, warnings):
-    assert describe_hidden_slides(numbers) == warnings

@@ -97,11 +97,11 @@ def read(text):
         ),
         (
             r"{\rtf1 a{\shp{\*\shpinst{\sp{\sn x}{\sv 2}}{\shptxt b\par c\par}}{\shprslt b}}d\par}",
-            "ad\n\nb c",
+            "ad\n\n> Text box: b c",
         ),
         (
             r"{\rtf1\trowd\intbl a{\footnote b}\cell c\cell\row\pard d\par}",
-            "| a | c |\n\n> Footnote: b\n\nd",
+            "| a | c |\n\nd\n\n> Footnote: b",
         ),
         (
             r"{\rtf1{\listtext 1.\tab}\pard a{\footnote b}\par{\listtext 2.\tab}\pard c\par}",
