@@ -4,132 +4,107 @@ A hit is right by its document and lines, or by a grade of its document. All fig
 over the questions, so the same index gives the same figures.
 """
 
-import errno
-import hashlib
-import json
 import math
 import statistics
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeAlias
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
-from kebab.core.durable import replace_file
 from kebab.core.progress import Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.text.normalize import escape_undecodable
 from kebab.wire import evals
 from kebab.wire.citation import Citation, CodeCitation, LineCitation
+from kebab.wire.evals import GoldenQuery
 from kebab.wire.health import SchemaRequest
 from kebab.wire.library import ListRequest
 from kebab.wire.record import decode_request
 from kebab.wire.search import ModeName, SearchHit, SearchRequest, SearchResponse
 
-Judgements: TypeAlias = Mapping[str, Mapping[str, int]]
-"""The grades of documents, by the id of the question."""
-
 DEPTH = 10
 """The number of hits that MRR and nDCG look at."""
 MODES: tuple[ModeName, ...] = ("hybrid", "lexical", "vector")
 _BOM = b"\xef\xbb\xbf"
-_BEIR, _TREC = 3, 4
-"""The number of columns of a judgement; TREC has an iteration after the query."""
 _BINS = 10
 _INTERVAL_S = 0.5
 _SHOWN = 10
 _NO_ANSWER = "neither `doc` nor a grade above 0 says what answers; or say `answerable: false`"
 
 
-class Question(Struct, frozen=True, kw_only=True):
-    """One question. `lines` is first and last, inclusive; None means anywhere in `doc`."""
-
-    id: str
-    text: str
-    doc: str | None = None
-    lines: tuple[int, int] | None = None
-    relevant: Mapping[str, int] = field(default_factory=dict)
-    answerable: bool = True
-
-    @property
-    def documents(self) -> list[str]:
-        """The relevant documents."""
-        graded = [doc for doc, grade in self.relevant.items() if grade > 0]
-        return graded if self.doc is None else [self.doc, *graded]
+def list_relevant(question: GoldenQuery) -> list[str]:
+    """Return the right documents of a question; none when nothing answers it."""
+    graded = [doc for doc, grade in question.relevant.items() if grade > 0]
+    named = [question.doc, *graded] if question.doc else graded
+    return named if question.answerable else []
 
 
 def evaluate(
     kebab: Kebab,
     queries: Path,
-    settings: evals.EvalSettings,
     send: ProgressCallback,
     *,
     modes: Sequence[ModeName] = (),
-    qrels: Path | None = None,
+    rerank: bool = False,
 ) -> evals.EvalReport:
     """Search for every question in these modes, and compute the figures.
 
-    Without `modes` every available mode is measured; `qrels` has grades of documents.
+    Without `modes` every available mode is measured. With `rerank` those with vectors compare the
+    first passages with the question token by token.
 
     Raises:
-        InvalidInput: A file of the golden set is invalid.
-        IoError: One of them cannot be read.
+        InvalidInput: The golden set is invalid.
+        IoError: It cannot be read.
         NotIndexed: There is no index.
         EmbeddingUnavailable: A selected mode needs vectors, and there are none.
         EmbeddingMismatch: A selected mode needs vectors, and the settings name another model.
     """
-    started = time.monotonic()
-    questions = load_questions(queries, qrels)
-    if settings.by_doc:
-        questions = [replace(question, lines=None) for question in questions]
+    questions = load_questions(queries)
     build = kebab.run(SchemaRequest())
     measured: list[evals.EvalMode] = []
     skipped: list[evals.EvalSkipped] = []
     for mode in dict.fromkeys(modes or MODES):
         try:
-            measured.append(_measure_mode(kebab, questions, mode, settings, send))
+            measured.append(
+                _measure_mode(kebab, questions, mode, send, rerank=rerank and mode != "lexical")
+            )
         except (EmbeddingUnavailable, EmbeddingMismatch) as fault:
             if modes:
                 raise
             skipped.append(evals.EvalSkipped(mode=mode, reason=str(fault)))
-    revision = kebab.run(SchemaRequest()).models.corpus_revision
     return evals.EvalReport(
         golden=_describe_questions(kebab, queries, questions),
-        settings=settings,
         kebab_version=build.kebab_version,
         models=build.models,
-        corpus_revision=revision,
         modes=measured,
         skipped=skipped,
-        duration_ms=int((time.monotonic() - started) * 1000),
-        moved=revision != build.models.corpus_revision,
     )
 
 
 def _measure_mode(
     kebab: Kebab,
-    questions: Sequence[Question],
+    questions: Sequence[GoldenQuery],
     mode: ModeName,
-    settings: evals.EvalSettings,
     send: ProgressCallback,
+    *,
+    rerank: bool,
 ) -> evals.EvalMode:
     """Return the outcomes of all questions. The first is searched twice, once to load models."""
     event = Progress(ProgressKind.HEARTBEAT, phase=mode, total=len(questions), unit="questions")
     started = last = time.monotonic()
     send(event._replace(done=0))
-    _search(kebab, questions[0], mode, settings)
+    _search(kebab, questions[0], mode, rerank=rerank)
     degraded: Counter[tuple[str, str]] = Counter()
     outcomes: list[evals.EvalOutcome] = []
     for done, question in enumerate(questions, 1):
         begun = time.perf_counter()
-        reply = _search(kebab, question, mode, settings)
+        reply = _search(kebab, question, mode, rerank=rerank)
         outcomes.append(build_outcome(question, reply, (time.perf_counter() - begun) * 1000))
         degraded.update((channel.channel, channel.reason) for channel in reply.degraded)
         now = time.monotonic()
@@ -147,15 +122,9 @@ def _measure_mode(
     )
 
 
-def _search(
-    kebab: Kebab, question: Question, mode: ModeName, settings: evals.EvalSettings
-) -> SearchResponse:
+def _search(kebab: Kebab, question: GoldenQuery, mode: ModeName, *, rerank: bool) -> SearchResponse:
     request = SearchRequest(
-        query=question.text,
-        mode=mode,
-        limit=settings.limit,
-        per_doc=settings.per_doc,
-        rerank=(settings.rerank and mode != "lexical") or None,
+        query=question.query, mode=mode, limit=DEPTH, rerank=True if rerank else None
     )
     try:
         return kebab.run(request)
@@ -165,16 +134,15 @@ def _search(
 
 
 def _describe_questions(
-    kebab: Kebab, queries: Path, questions: Sequence[Question]
+    kebab: Kebab, queries: Path, questions: Sequence[GoldenQuery]
 ) -> evals.EvalGolden:
     answerable = [question for question in questions if question.answerable]
     documents = kebab.run(ListRequest(limit=None)).documents
     indexed = {suffix for each in documents for suffix in _list_path_suffixes(each.doc_path)}
-    relevant = dict.fromkeys(doc for each in answerable for doc in each.documents)
+    relevant = dict.fromkeys(doc for each in answerable for doc in list_relevant(each))
     missing = [doc for doc in relevant if _split_path(doc) not in indexed]
     return evals.EvalGolden(
         path=escape_undecodable(str(queries)),
-        digest=_compute_digest(questions),
         answerable=len(answerable),
         unanswerable=len(questions) - len(answerable),
         missing=missing[:_SHOWN],
@@ -182,137 +150,60 @@ def _describe_questions(
     )
 
 
-def _compute_digest(questions: Sequence[Question]) -> str:
-    """Return a hash of questions and their answers that does not depend on file names."""
-    rows = [
-        (one.id, one.text, one.doc, one.lines, sorted(one.relevant.items()), one.answerable)
-        for one in questions
-    ]
-    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
-
-
-def load_questions(queries: Path, qrels: Path | None = None) -> list[Question]:
-    """Return the questions of a file of JSON lines, with the grades of another file.
+def load_questions(queries: Path) -> list[GoldenQuery]:
+    """Return the questions of a file of JSON lines.
 
     Raises:
         InvalidInput: A line is invalid, or there is none; `field` is the file and the line.
-        IoError: A file cannot be read.
+        IoError: The file cannot be read.
     """
-    judged = read_qrels(qrels) if qrels else {}
-    questions: dict[str, Question] = {}
-    for number, line in _read_lines(queries):
+    questions: dict[str, GoldenQuery] = {}
+    with translate_os_errors(queries, "read"):
+        raw = queries.read_bytes()
+    for number, line in enumerate(raw.removeprefix(_BOM).split(b"\n"), 1):
+        if not line.strip():
+            continue
         position = f"{queries}:{number}"
         try:
-            golden: evals.GoldenQuery = decode_request(line, evals.GoldenQuery)
+            golden: GoldenQuery = decode_request(line, GoldenQuery)
         except InvalidInput as fault:
             where = "" if fault.field == "$" else f" at `{fault.field}`"
             raise InvalidInput(field=position, cause=f"{fault.cause}{where}") from fault
         name = str(number if golden.id is None else golden.id)
         if name in questions:
             raise InvalidInput(field=position, cause=f"another line has the same id: {name}")
-        questions[name] = _build_question(golden, name, judged.get(name, {}), position)
+        if contradiction := _find_contradiction(golden):
+            raise InvalidInput(field=position, cause=contradiction)
+        questions[name] = replace(golden, id=name)
     if not questions:
         raise InvalidInput(field=str(queries), cause="it holds no question")
-    if qrels and judged.keys().isdisjoint(questions):
-        raise InvalidInput(field=str(qrels), cause="it judges none of the questions")
     return list(questions.values())
 
 
-def _build_question(
-    golden: evals.GoldenQuery, name: str, grades: Mapping[str, int], position: str
-) -> Question:
-    """Return the question of a line; raise InvalidInput when the line contradicts itself."""
+def _find_contradiction(golden: GoldenQuery) -> str | None:
+    """Return why a line is no question with an answer; None when it is one."""
+    first, last = golden.line_start, golden.line_end
     if not golden.query.strip():
-        raise InvalidInput(field=position, cause="`query` is blank")
+        return "`query` is blank"
     if not golden.answerable:
-        return Question(id=name, text=golden.query, answerable=False)
-    lines = None
-    if golden.line_start is not None or golden.line_end is not None:
-        if golden.line_start is None or not golden.doc:
-            missing = "line_start" if golden.line_start is None else "doc"
-            raise InvalidInput(field=position, cause=f"lines without `{missing}`")
-        lines = golden.line_start, golden.line_end or golden.line_start
-        if lines[1] < lines[0]:
-            raise InvalidInput(field=position, cause="`line_end` is before `line_start`")
-    question = Question(
-        id=name,
-        text=golden.query,
-        doc=golden.doc or None,
-        lines=lines,
-        relevant={**golden.relevant, **grades},
-    )
-    if not question.documents:
-        raise InvalidInput(field=position, cause=_NO_ANSWER)
-    return question
-
-
-def read_qrels(path: Path) -> Judgements:
-    """Return the relevance judgements of a file in BEIR or TREC format.
-
-    Raises:
-        InvalidInput: A line is no judgement.
-        IoError: The file cannot be read.
-    """
-    judgements: dict[str, dict[str, int]] = {}
-    for number, raw in _read_lines(path):
-        line = raw.decode("utf-8", "replace")
-        columns = line.strip().split("\t" if "\t" in line else None)
-        try:
-            query, doc, grade = columns[0], columns[-2], int(columns[-1])
-        except (ValueError, IndexError) as fault:
-            if number == 1 and len(columns) == _BEIR:
-                continue  # the header
-            cause = "not a judgement: query, document and a whole number"
-            raise InvalidInput(field=f"{path}:{number}", cause=cause) from fault
-        if len(columns) not in (_BEIR, _TREC):
-            cause = f"{len(columns)} columns, not {_BEIR} or {_TREC}"
-            raise InvalidInput(field=f"{path}:{number}", cause=cause)
-        judgements.setdefault(query, {})[doc] = grade
-    return judgements
-
-
-def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield every line that is not blank, with its number."""
-    with translate_os_errors(path, "read"):
-        raw = path.read_bytes()
-    for number, line in enumerate(raw.removeprefix(_BOM).split(b"\n"), 1):
-        if line.strip():
-            yield number, line
-
-
-def check_output_path(path: Path) -> None:
-    """Check that a file can be created, before a long run rather than after it.
-
-    Raises:
-        IoError: The folder does not exist, or the path is a folder.
-    """
-    with translate_os_errors(path, "create"):
-        if not path.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, "no such folder")
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, "it is a folder")
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file atomically; the old content stays until the new one is complete.
-
-    Raises:
-        IoError: The file system refused.
-    """
-    with translate_os_errors(path, "write"), replace_file(path.resolve(), 0o644) as draft:
-        draft.write(data)
+        return None
+    if (first is not None or last is not None) and (first is None or not golden.doc):
+        return f"lines without `{'line_start' if first is None else 'doc'}`"
+    if first is not None and last is not None and last < first:
+        return "`line_end` is before `line_start`"
+    return None if list_relevant(golden) else _NO_ANSWER
 
 
 def build_outcome(
-    question: Question, reply: SearchResponse, duration_ms: float
+    question: GoldenQuery, reply: SearchResponse, duration_ms: float
 ) -> evals.EvalOutcome:
     """Return the judged result of one question."""
     first = reply.hits[0] if reply.hits else None
     ranks = (rank for rank, hit in enumerate(reply.hits, 1) if _is_relevant(question, hit))
     rank = next(ranks, None)
     return evals.EvalOutcome(
-        id=question.id,
-        query=question.text,
+        id=str(question.id),
+        query=question.query,
         answerable=question.answerable,
         rank=rank,
         ndcg=_compute_ndcg(question, reply.hits, rank),
@@ -324,12 +215,14 @@ def build_outcome(
     )
 
 
-def _is_relevant(question: Question, hit: SearchHit) -> bool:
+def _is_relevant(question: GoldenQuery, hit: SearchHit) -> bool:
     """Return whether a hit answers: by document and lines, or by a grade above 0."""
     if not question.answerable:
         return False
-    if question.doc is not None and _is_same_document(question.doc, hit.doc_path):
-        return question.lines is None or _overlaps_citation(question.lines, hit.citation)
+    if question.doc and _is_same_document(question.doc, hit.doc_path):
+        first = question.line_start
+        lines = first and (first, question.line_end or first)
+        return not lines or _overlaps_citation(lines, hit.citation)
     return _find_grade(hit.doc_path, question.relevant)[1] > 0
 
 
@@ -371,7 +264,7 @@ def _find_grade(path: str, relevant: Mapping[str, int]) -> tuple[str, int]:
     return name, grade
 
 
-def _compute_ndcg(question: Question, hits: Sequence[SearchHit], rank: int | None) -> float:
+def _compute_ndcg(question: GoldenQuery, hits: Sequence[SearchHit], rank: int | None) -> float:
     """Return nDCG@10: of documents where there are grades, else of the relevant hit alone.
 
     DCG is the sum of `grade / log2(1 + rank)`, divided by that of the best order (Järvelin and
@@ -415,34 +308,30 @@ METRICS: dict[evals.MetricName, Callable[[evals.EvalOutcome], float]] = {
 def compute_figures(outcomes: Sequence[evals.EvalOutcome]) -> list[evals.EvalFigure]:
     """Return every metric of a mode.
 
-    Precision of refusals is the share of unanswerable questions among the refused ones, recall the
-    share of refused questions among the unanswerable ones; both are undefined without such
-    questions. The calibration error is the mean distance of score and share of right first hits
-    over ten bins of scores, weighted by their sizes (Guo et al., "On calibration of modern neural
-    networks", ICML 2017).
+    Recall of refusals is the share of refused questions among the unanswerable ones, undefined
+    without such questions. The calibration error is the mean distance of score and share of right
+    first hits over ten bins of scores, weighted by their sizes (Guo et al., "On calibration of
+    modern neural networks", ICML 2017).
     """
     answerable = [one for one in outcomes if one.answerable]
     others = [one for one in outcomes if not one.answerable]
-    refused = [one for one in outcomes if one.refused] if others else []
-    times = sorted(one.duration_ms for one in outcomes)
+    times = [one.duration_ms for one in outcomes]
     return [
         *(_build_mean(name, [*map(compute, answerable)]) for name, compute in METRICS.items()),
-        _build_mean("refusal_precision", [float(not one.answerable) for one in refused]),
         _build_mean("refusal_recall", [float(one.refused) for one in others]),
         _compute_calibration_error(outcomes),
-        _build_time("median_ms", times, 0.5),
-        _build_time("p95_ms", times, 0.95),
+        evals.EvalFigure(
+            metric="median_ms",
+            unit="ms",
+            value=statistics.median_low(times) if times else None,
+            count=len(times),
+        ),
     ]
 
 
 def _build_mean(name: evals.MetricName, values: Sequence[float]) -> evals.EvalFigure:
     mean = statistics.fmean(values) if values else None
     return evals.EvalFigure(metric=name, unit="share", value=mean, count=len(values))
-
-
-def _build_time(name: evals.MetricName, times: Sequence[float], share: float) -> evals.EvalFigure:
-    value = times[round(share * (len(times) - 1))] if times else None
-    return evals.EvalFigure(metric=name, unit="ms", value=value, count=len(times))
 
 
 def _compute_calibration_error(outcomes: Sequence[evals.EvalOutcome]) -> evals.EvalFigure:

@@ -5,9 +5,9 @@ import unicodedata
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.bases import LOCAL, MergedNotes, choose_bases
@@ -16,15 +16,20 @@ from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded, find_index
 from kebab.app.filters import build_filters, require_utf8
 from kebab.app.library import build_not_found
 from kebab.app.search import to_search_hit
-from kebab.core.answers import AskOutcome, AskQuery, Refusal, StoredSession, SupportingQuote, Turn
+from kebab.core.answers import SupportingQuote, Turn
 from kebab.core.documents import check_freshness
-from kebab.core.queries import Mode, Page
+from kebab.core.queries import Mode, Page, Query
 from kebab.errors.catalog import Cancelled, InvalidInput, IoError, Locked, StopName
 from kebab.rag import PROMPT_VERSION
-from kebab.rag.answer_check import DoubtKind
-from kebab.rag.engine import AnswerWriter, AskEngine, get_refusal_sentence
+from kebab.rag.engine import (
+    MIN_ANSWERABILITY,
+    NOT_COVERED,
+    AnswerWriter,
+    AskOutcome,
+    DraftAnswer,
+    answer_question,
+)
 from kebab.search.citations import build_file_path, cite_chunk
-from kebab.text.language import detect_question_language
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ask import (
     Answer,
@@ -38,12 +43,14 @@ from kebab.wire.ask import (
     SessionRemoved,
     SessionRmRequest,
     SessionShowRequest,
-    SessionSummary,
     SessionTranscript,
     SessionTurn,
 )
-from kebab.wire.coverage import Coverage, Statement, describe_absent_words, describe_gaps
+from kebab.wire.coverage import Coverage, describe_absent_words, describe_gaps
 from kebab.wire.record import NotFound, fill_record, format_timestamp
+
+if TYPE_CHECKING:
+    from kebab.core.answers import LanguageModel
 
 _MAX_NAME_CHARS = 100
 _FORBIDDEN_CATEGORIES = ("Cc", "Zl", "Zp")
@@ -77,7 +84,7 @@ def list_sessions(context: AppContext, _request: SessionListRequest) -> SessionL
     Raises:
         NotIndexed: There is no index.
     """
-    sessions = list(map(_to_session_summary, context.session_store.list_sessions()))
+    sessions = context.session_store.list_sessions()
     return SessionList(sessions=sessions, history=context.settings.ask.history)
 
 
@@ -88,23 +95,23 @@ def show_session(context: AppContext, request: SessionShowRequest) -> SessionTra
         InvalidInput: The name is invalid.
         NotIndexed: There is no index.
     """
-    session = parse_session_name(request.name, "$.name")
-    turns = context.session_store.list_turns(session)
-    if not turns:
-        return build_not_found(session, "session")
-    row = StoredSession(
-        name=session,
-        turns=len(turns),
-        answered=sum(turn.refusal is None for turn in turns),
-        stopped=sum(turn.stop_reason != "completed" for turn in turns),
-        folder=turns[-1].folder,
-        first_question=turns[0].question,
-        created=turns[0].created,
-        updated=turns[-1].created,
-    )
-    return SessionTranscript(
-        session=_to_session_summary(row), turns=list(map(_to_session_turn, turns))
-    )
+    name = parse_session_name(request.name, "$.name")
+    kept = context.session_store.list_sessions()
+    session = next((one for one in kept if one.name == name), None)
+    if session is None:
+        return build_not_found(name, "session")
+    turns = [
+        fill_record(
+            SessionTurn,
+            turn,
+            turn_index=turn.index,
+            query=turn.standalone,
+            refusal_reason=turn.refusal,
+            created_at=format_timestamp(turn.created),
+        )
+        for turn in context.session_store.list_turns(name)
+    ]
+    return SessionTranscript(session=session, turns=turns)
 
 
 def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRemoved | NotFound:
@@ -124,50 +131,6 @@ def remove_sessions(context: AppContext, request: SessionRmRequest) -> SessionRe
     return SessionRemoved(names=names, turns=turns, found=True)
 
 
-def _to_session_summary(session: StoredSession) -> SessionSummary:
-    created, updated = format_timestamp(session.created), format_timestamp(session.updated)
-    return fill_record(SessionSummary, session, created_at=created, updated_at=updated)
-
-
-def _to_session_turn(turn: Turn) -> SessionTurn:
-    return fill_record(
-        SessionTurn,
-        turn,
-        turn_index=turn.index,
-        query=turn.standalone,
-        refusal_reason=turn.refusal.value if turn.refusal else None,
-        created_at=format_timestamp(turn.created),
-    )
-
-
-def build_turn(
-    query: AskQuery, outcome: AskOutcome, created: float, folder: str | None = None
-) -> Turn:
-    """Return the turn of a question and its answer; its index is not known yet."""
-    stop_reason = find_stop_reason(outcome)
-    return Turn(
-        session=query.session or "",
-        index=0,
-        question=query.question,
-        standalone=outcome.retrieved.question,
-        answer=outcome.text,
-        refusal=outcome.refusal,
-        mode=outcome.mode,
-        model=outcome.model,
-        created=created,
-        stop_reason=stop_reason,
-        cancel_observed=stop_reason == Cancelled.code,
-        folder=folder,
-    )
-
-
-def find_stop_reason(outcome: AskOutcome) -> StopName:
-    """Return why writing an answer ended; only an interruption leaves one that broke off."""
-    if outcome.refusal is Refusal.LLM_STREAM_ABORTED:
-        return cast("StopName", Cancelled.code)
-    return "max_tokens" if outcome.usage.finish_reason == "length" else "completed"
-
-
 AnswerCallback: TypeAlias = Callable[[AnswerEvent], None]
 """Receives the events of an answer."""
 
@@ -178,47 +141,168 @@ _RECENT_TURNS = 3
 """The number of earlier turns that a follow-up question may refer to."""
 
 
-def build_answer(outcome: AskOutcome, query: AskQuery, created: float) -> Answer:
-    """Return the answer of an outcome, as far as that tells; `created` is in seconds."""
-    retrieved = outcome.retrieved
-    hits = retrieved.page.hits
-    near = (one.chunk for one in hits if one.retrieval.vector_score is not None)
-    return fill_record(
-        Answer,
-        outcome,
-        question=query.question,
-        answer=outcome.text,
-        refusal_reason=outcome.refusal.value if outcome.refusal else None,
-        answers_question=_rate_answer(outcome),
-        citations=[_to_citation(support) for support in outcome.citations],
-        suggestions=[] if outcome.grounded else [*map(to_search_hit, hits[:SUGGESTIONS])],
-        # None when vectors found none of the hits.
-        embedding=next((chunk.embedding_version for chunk in near), None),
-        prompt_template_version=None,
-        retrieval=fill_record(
-            AnswerRetrieval,
-            retrieved,
-            query,
-            retrieved.page,
-            trace_id=uuid.uuid4().hex,
-            query=retrieved.question,
-            chunks_returned=len(hits),
-            chunks_used=retrieved.used,
-            score_gate=retrieved.gate,
-            corpus_revision=retrieved.page.revision,
-        ),
-        session_id=None,
-        turn_index=None,
+def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Answer:
+    """Return an answer or a refusal.
+
+    Raises:
+        InvalidInput: A field is invalid, or a model is named for an extractive answer.
+        NotIndexed: There is no index.
+        ReadOnly: The turn would be stored, and writing is switched off.
+    """
+    require_utf8(request)
+    extractive = request.extractive or context.settings.models.llm.provider == "extractive"
+    if request.model is not None and (extractive or not request.model.strip()):
+        cause = (
+            "an extractive answer is worded by no model" if request.model.strip() else "it is empty"
+        )
+        raise InvalidInput(field="$.model", cause=cause)
+    query = Query(
+        text=request.question,
+        prose=True,
+        mode=Mode(request.mode),
+        limit=request.limit,
+        rerank=request.mode != "lexical" if request.rerank is None else request.rerank,
+        filters=build_filters(request, context.clock.now()),
+    )
+    session = None if request.session is None else parse_session_name(request.session)
+    if not context.settings.ask.history:
+        session = None
+    if session is not None:
+        context.refuse_when_read_only("ask --session")
+    recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
+    choice = choose_bases(context, request)
+    is_own = any(base.name == LOCAL for base in choice.bases)
+    refresh = refresh_index(context, request) if request.refresh and is_own else None
+    with ExitStack() as stack:
+        notes = MergedNotes(choice, query.filters, stack)
+
+        def search(query: Query) -> Page:
+            page = notes.search(query)
+            report(AnswerEvent(type="retrieval_done", hits=[*map(to_search_hit, page.hits)]))
+            return page
+
+        model: LanguageModel | None = None
+        if extractive:
+            write = _build_quoter(context, notes, request, report)
+        else:
+            model, write = _build_writer(context, request, report)
+        outcome = answer_question(query, search, write, history=recent, model=model)
+        hits = outcome.page.hits
+        found = outcome.draft.refusal is None and not outcome.page.absent_terms
+        indexing = find_indexing(context) if is_own else None
+        coverage = notes.measure_coverage(
+            hits, seconds=QUICK_S if found else THOROUGH_S, indexing=indexing
+        )
+        retrieval = _build_retrieval(
+            outcome,
+            request,
+            degraded=explain_degraded([*outcome.page.degraded], indexing),
+            unmatched_filters=[] if hits else notes.explain_filters(request),
+            refresh=refresh,
+        )
+    draft = explain_coverage(outcome.draft, coverage, by_words=query.mode is Mode.LEXICAL)
+    created = context.clock.now()
+    answer = replace(
+        _build_answer(draft, outcome, request, retrieval, model),
         created_at=format_timestamp(created),
-        stop_reason=(stop_reason := find_stop_reason(outcome)),
-        cancel_observed=stop_reason == Cancelled.code,
+        coverage=coverage,
+    )
+    return _keep_turn(context, answer, session, created) if session else answer
+
+
+def _build_writer(
+    context: AppContext, request: AskRequest, report: AnswerCallback
+) -> "tuple[LanguageModel, AnswerWriter]":
+    """Return the model of the settings or of the request, and what writes with it."""
+    from kebab.app.model_adapters import build_language_model
+    from kebab.rag.generative_answer import ModelWriter
+
+    settings = context.settings
+    model = build_language_model(
+        settings,
+        request.model,
+        on_wait=lambda reason: report(AnswerEvent(type="waiting", reason=reason)),
+    )
+    writer = ModelWriter(
+        model=model,
+        answer_tokens=settings.models.llm.answer_tokens,
+        report=report,
+        policy=settings.ask.unsupported,
+        windows=context.model_windows,
+    )
+    return model, writer.write
+
+
+def _build_quoter(
+    context: AppContext, notes: MergedNotes, request: AskRequest, report: AnswerCallback
+) -> AnswerWriter:
+    """Return what answers with sentences of the notes, without a model."""
+    from kebab.rag.extractive_answer import quote_passages
+
+    return lambda question, page, _history: quote_passages(
+        question,
+        page,
+        embedder=None if request.mode == "lexical" else notes.load_embedder(),
+        sentences=context.settings.ask.sentences,
+        report=report,
     )
 
 
-def _rate_answer(outcome: AskOutcome) -> Literal["likely", "uncertain", "no"]:
-    if not outcome.grounded:
-        return "no"
-    return "uncertain" if outcome.uncertain else "likely"
+def _build_retrieval(outcome: AskOutcome, request: AskRequest, **fields: Any) -> AnswerRetrieval:
+    page = outcome.page
+    return fill_record(
+        AnswerRetrieval,
+        request,
+        trace_id=uuid.uuid4().hex,
+        query=outcome.question,
+        chunks_returned=len(page.hits),
+        chunks_used=outcome.draft.used,
+        top_score=page.answerability if page.hits else 0.0,
+        score_gate=MIN_ANSWERABILITY,
+        corpus_revision=page.revision,
+        **fields,
+    )
+
+
+def _build_answer(
+    draft: DraftAnswer,
+    outcome: AskOutcome,
+    request: AskRequest,
+    retrieval: AnswerRetrieval,
+    model: "LanguageModel | None",
+) -> Answer:
+    grounded, hits = draft.refusal is None, outcome.page.hits
+    near = (one.chunk for one in hits if one.retrieval.vector_score is not None)
+    rating: Literal["likely", "uncertain"] = "uncertain" if draft.uncertain else "likely"
+    stop_reason: StopName = "completed"
+    is_aborted = draft.refusal == "llm_stream_aborted"
+    if is_aborted:  # only an interruption leaves an answer that broke off
+        stop_reason = cast("StopName", Cancelled.code)
+    elif draft.usage.finish_reason == "length":
+        stop_reason = "max_tokens"
+    return Answer(
+        question=request.question,
+        answer=draft.text,
+        grounded=grounded,
+        refusal_reason=draft.refusal,
+        answers_question=rating if grounded else "no",
+        absent_terms=[*outcome.page.absent_terms],
+        citations=[_to_citation(support) for support in draft.citations],
+        suggestions=[] if grounded else [*map(to_search_hit, hits[:SUGGESTIONS])],
+        mode="generative" if model else "extractive",
+        model=model.name if model else None,
+        # None when vectors found none of the hits.
+        embedding=next((chunk.embedding_version for chunk in near), None),
+        prompt_template_version=PROMPT_VERSION if model else None,
+        retrieval=retrieval,
+        usage=draft.usage,
+        warnings=[*draft.warnings],
+        session_id=None,
+        turn_index=None,
+        created_at="",
+        stop_reason=stop_reason,
+        cancel_observed=is_aborted,
+    )
 
 
 def _to_citation(support: SupportingQuote) -> AnswerCitation:
@@ -236,153 +320,48 @@ def _to_citation(support: SupportingQuote) -> AnswerCitation:
     )
 
 
-def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Answer:
-    """Return an answer or a refusal.
-
-    Raises:
-        InvalidInput: A field is invalid, or a model is named for an extractive answer.
-        NotIndexed: There is no index.
-        ReadOnly: The turn would be stored, and writing is switched off.
-    """
-    require_utf8(request)
-    extractive = _is_extractive(context, request)
-    if request.model is not None and (extractive or not request.model.strip()):
-        cause = (
-            "an extractive answer is worded by no model" if request.model.strip() else "it is empty"
-        )
-        raise InvalidInput(field="$.model", cause=cause)
-    query = _build_query(request, context.clock.now())
-    if query.session is None or not context.settings.ask.history:
-        session = None
-    else:
-        context.refuse_when_read_only("ask --session")
-        session = query.session
-    recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
-    choice = choose_bases(context, request)
-    is_own = any(base.name == LOCAL for base in choice.bases)
-    refresh = refresh_index(context, request) if request.refresh and is_own else None
-    with ExitStack() as stack:
-        notes = MergedNotes(choice, query.filters, stack)
-        listener = _EventListener(report)
-        writer = _build_writer(context, notes, request, listener)
-        engine = AskEngine(notes.search, writer, count_occurrences=notes.count_occurrences)
-        outcome = engine.answer(query, recent, listener)
-        hits = outcome.retrieved.page.hits
-        unmatched = [] if hits else notes.explain_filters(request)
-        found = outcome.refusal is None and not outcome.absent_terms
-        indexing = find_indexing(context) if is_own else None
-        coverage = notes.measure_coverage(
-            hits, seconds=QUICK_S if found else THOROUGH_S, indexing=indexing
-        )
-        outcome = explain_coverage(outcome, query, coverage)
-    created = context.clock.now()
-    index, warnings = None, outcome.warnings
-    if session:
-        try:
-            folder = os.getcwd() if context.is_owner else None  # noqa: PTH109 - text
-            index = context.session_store.add_turn(build_turn(query, outcome, created, folder))
-        except (IoError, Locked) as signal:
-            message = f"this turn is not remembered: {signal.format_message()}"
-            warnings = (
-                *warnings,
-                AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None),
-            )
-    answer = build_answer(replace(outcome, warnings=warnings), query, created)
-    retrieval = replace(
-        answer.retrieval,
-        degraded=explain_degraded(answer.retrieval.degraded, indexing),
-        unmatched_filters=unmatched,
-        refresh=refresh,
+def _keep_turn(context: AppContext, answer: Answer, session: str, created: float) -> Answer:
+    """Store the turn of an answer, and return the answer with its place in the session."""
+    turn = Turn(
+        session=session,
+        index=0,  # the store counts
+        question=answer.question,
+        standalone=answer.retrieval.query,
+        answer=answer.answer,
+        refusal=answer.refusal_reason,
+        mode=answer.mode,
+        model=answer.model,
+        created=created,
+        stop_reason=answer.stop_reason,
+        cancel_observed=answer.cancel_observed,
+        folder=os.getcwd() if context.is_owner else None,  # noqa: PTH109 - text
     )
-    return replace(
-        answer,
-        prompt_template_version=PROMPT_VERSION if writer.model else None,
-        retrieval=retrieval,
-        session_id=session,
-        turn_index=index,
-        coverage=coverage,
-    )
+    try:
+        index = context.session_store.add_turn(turn)
+    except (IoError, Locked) as signal:
+        message = f"this turn is not remembered: {signal.format_message()}"
+        warning = AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)
+        return replace(answer, session_id=session, warnings=[*answer.warnings, warning])
+    return replace(answer, session_id=session, turn_index=index)
 
 
-_NOT_FOUND = frozenset(
-    {Refusal.NO_CHUNKS, Refusal.SCORE_GATE, Refusal.ABSENT_TERMS, Refusal.LLM_SELF_JUDGE}
-)
-"""The refusals that say that the notes do not answer a question."""
-
-
-def explain_coverage(outcome: AskOutcome, query: AskQuery, coverage: Coverage | None) -> AskOutcome:
-    """Return an outcome that states no absence that the index does not cover."""
-    statement: Statement = "absent" if outcome.refusal is Refusal.ABSENT_TERMS else "convincing"
-    gaps = describe_gaps(coverage, statement, by_words=query.mode is Mode.LEXICAL)
-    if outcome.refusal not in _NOT_FOUND or not gaps:
-        return replace(outcome, warnings=tuple(_reword(one, coverage) for one in outcome.warnings))
-    text = get_refusal_sentence(None, detect_question_language(query.question).code)
+def explain_coverage(
+    draft: DraftAnswer, coverage: Coverage | None, *, by_words: bool
+) -> DraftAnswer:
+    """Return an answer that states no absence that the index does not cover."""
+    gaps = describe_gaps(coverage, "convincing", by_words=by_words)
+    # These refusals say that the notes do not answer a question.
+    if draft.refusal not in {"no_chunks", "score_gate", "llm_self_judge"} or not gaps:
+        warnings = tuple(_reword(one, coverage) for one in draft.warnings)
+        return replace(draft, warnings=warnings)
     message = f"not everything is searched: {gaps}"
     warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
-    return replace(outcome, text=text, warnings=(*outcome.warnings, warning))
+    return replace(draft, text=NOT_COVERED, warnings=(*draft.warnings, warning))
 
 
 def _reword(warning: AnswerWarning, coverage: Coverage | None) -> AnswerWarning:
     """Return a warning that calls no term absent that a file may hold that is not searched."""
-    if warning.code != DoubtKind.ABSENT_TERM:
+    if warning.code != "absent_term":
         return warning
     term = warning.message.partition(": ")[2]
     return replace(warning, message=describe_absent_words(term, coverage, "the notes"))
-
-
-class _EventListener(Struct, frozen=True):
-    """Converts the progress of an answer to events."""
-
-    report: AnswerCallback
-
-    def on_retrieved(self, page: Page) -> None:
-        hits = [*map(to_search_hit, page.hits)]
-        self.report(AnswerEvent(type="retrieval_done", hits=hits))
-
-    def on_token(self, text: str) -> None:
-        self.report(AnswerEvent(type="token", delta=text))
-
-    def on_restart(self, reason: str) -> None:
-        self.report(AnswerEvent(type="restart", reason=reason))
-
-    def on_wait(self, reason: str) -> None:
-        self.report(AnswerEvent(type="waiting", reason=reason))
-
-
-def _is_extractive(context: AppContext, request: AskRequest) -> bool:
-    """Return whether the answer consists of sentences of the notes."""
-    return request.extractive or context.settings.models.llm.provider == "extractive"
-
-
-def _build_query(request: AskRequest, now: float) -> AskQuery:
-    return AskQuery(
-        question=request.question,
-        mode=Mode(request.mode),
-        limit=request.limit,
-        rerank=request.rerank,
-        filters=build_filters(request, now),
-        session=None if request.session is None else parse_session_name(request.session),
-    )
-
-
-def _build_writer(
-    context: AppContext, notes: MergedNotes, request: AskRequest, listener: _EventListener
-) -> AnswerWriter:
-    """Return the extractive writer, or the writer of the language model."""
-    settings = context.settings
-    if _is_extractive(context, request):
-        from kebab.rag.extractive_answer import ExtractiveWriter
-
-        return ExtractiveWriter(
-            embedder=lambda: None if Mode(request.mode) is Mode.LEXICAL else notes.load_embedder(),
-            sentences=settings.ask.sentences,
-        )
-    from kebab.app.model_adapters import build_language_model
-    from kebab.rag.generative_answer import ModelWriter
-
-    return ModelWriter(
-        model=build_language_model(settings, request.model, on_wait=listener.on_wait),
-        answer_tokens=settings.models.llm.answer_tokens,
-        policy=settings.ask.unsupported,
-        windows=context.model_windows,
-    )

@@ -276,9 +276,9 @@ class AppContext:
         self, version: str
     ) -> "tuple[Path, str, int, Callable[[], Matrix | None]]":
         """Return the folder, version and dimension of vectors, and what loads their axes."""
-        from kebab.embed.install import find_version
+        from kebab.embed.registry import find_named
 
-        model = find_version(version, self.paths.models)
+        model = find_named(version)
         if model is None:  # the run may install the model only later
             return self.paths.data, version, parse_dimension(version), lambda: None
         return self.paths.data, version, model.dimension, model.load_language_axes

@@ -16,13 +16,14 @@ from kebab.app.coverage import (
 )
 from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import SERVERS, check_server, resolve_endpoint
-from kebab.app.model_choice import describe_better_model
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
 from kebab.config.settings import AUTO
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.ids import Keys, sort_keys
 from kebab.doctor import checks
+from kebab.embed import registry
+from kebab.embed.registry import describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.text.normalize import escape_undecodable
@@ -281,11 +282,7 @@ def find_version(context: AppContext) -> str | None:
     if stored or context.embedders.server:
         return stored
     return next(
-        (
-            model.version
-            for model in context.embedders.list_models()
-            if context.embedders.find_weights(model)
-        ),
+        (model.version for model in registry.MODELS if context.embedders.find_weights(model)),
         None,
     )
 

@@ -14,7 +14,6 @@ from msgspec import structs
 from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.app.file_text import build_parsers
-from kebab.app.model_choice import choose_models, describe_better_model
 from kebab.app.references import list_last_hits
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
@@ -23,6 +22,7 @@ from kebab.core.documents import EMBEDDING_VERSION, STDIN, Source
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
+from kebab.embed.registry import choose_models, describe_better_model
 from kebab.errors.catalog import (
     DependencyMissing,
     InvalidInput,

@@ -3,11 +3,11 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
@@ -19,6 +19,7 @@ from kebab.errors.catalog import (
     EmbeddingMismatch,
     InvalidInput,
     TimedOut,
+    UsageInvalid,
 )
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from kebab.embed.onnx_embedder import OnnxEmbedder
     from kebab.embed.server_embedder import ServerEmbedder
     from kebab.llm.endpoint import Endpoint
-    from kebab.llm.http_stream import Deadlines
-    from kebab.llm.server_errors import ModelRequest
 
 
 class Embedders:
@@ -60,9 +59,7 @@ class Embedders:
                 raise ConfigInvalid(path="models.embedding.model", cause=signal.cause) from signal
 
     def find_model(self, name: str) -> EmbeddingModel:
-        """Return a model of the registry, an installed one, or one of the catalogue.
-
-        The catalogue is asked for full names only, because it takes long to load.
+        """Return a model of the registry, or that of the server.
 
         Raises:
             InvalidInput: No model, or more than one, has this name.
@@ -70,30 +67,13 @@ class Embedders:
         """
         if self.server is not None and name == self.server.name:
             return self.server.profile
-        try:
-            return registry.find_model(name)
-        except InvalidInput:
-            if model := self.find_version(name):
-                return model
-            generic = install.list_generic_models(self._folder)
-            model = registry.find_named(name, generic)
-            if model is None and "/" in name:
-                from kebab.embed.catalogue import list_catalogue
-
-                model = registry.find_named(name, list_catalogue())
-            if model is None:
-                raise
-            return model
+        return registry.find_model(name)
 
     def find_version(self, version: str) -> EmbeddingModel | None:
         """Return the model of an embedding version; None for one that is not known here."""
         if self.server is not None and (model := self.server.find_version(version)):
             return model
-        return install.find_version(version, self._folder)
-
-    def list_models(self) -> list[EmbeddingModel]:
-        """Return the models of the registry, and the others that are installed."""
-        return [*registry.MODELS, *install.list_generic_models(self._folder)]
+        return registry.find_named(version)
 
     def is_served(self, model: EmbeddingModel) -> bool:
         """Return whether the server in the settings has a model."""
@@ -168,11 +148,12 @@ class Embedders:
         if self.server is not None:
             _ = self.server.use_version(stored) if stored else self.server.profile
             return self.server
-        try:
-            model = self.find_model(name) if name else candidates
-        except InvalidInput:  # a model of another machine
+        model = registry.find_named(name) if name else candidates
+        if name and model is None:  # a model of another machine
             return self.load_stored(stored)
-        return self._load(*self._install(model, FetchProgress(report, cancel), offline=offline))
+        progress, offline = FetchProgress(report, cancel), self._offline or offline
+        found = install.install_model(self._folder, model, progress=progress, offline=offline)
+        return self._load(*found)
 
     def download(
         self,
@@ -187,28 +168,22 @@ class Embedders:
 
         Raises:
             EmbeddingUnavailable: No source has the weights.
+            UsageInvalid: A folder is given for the model of a server.
         """
         if isinstance(model, EmbeddingModel) and self.is_served(model):
+            if folder is not None:
+                cause = f"{model.name} is a model of a server, which has its files"
+                raise UsageInvalid(option="--from", cause=cause)
             return model
-        return self._install(model, FetchProgress(report, cancel), patient=True, folder=folder)[0]
-
-    def _install(
-        self,
-        model: "EmbeddingModel | Sequence[EmbeddingModel] | None",
-        progress: FetchProgress,
-        *,
-        offline: bool = False,
-        patient: bool = False,
-        folder: Path | None = None,
-    ) -> tuple[EmbeddingModel, Path]:
-        return install.install_model(
+        found, _ = install.install_model(
             self._folder,
             model,
-            progress=progress,
-            offline=self._offline or offline,
-            patient=patient,
+            progress=FetchProgress(report, cancel),
+            offline=self._offline,
+            patient=True,
             folder=folder,
         )
+        return found
 
     def _load(self, model: EmbeddingModel, folder: Path) -> "OnnxEmbedder":
         from kebab.embed.onnx_embedder import OnnxEmbedder
@@ -231,9 +206,7 @@ def _build_server_embedder(settings: Settings) -> "ServerEmbedder":
         ConfigInvalid: No model is named, or the address or the key is invalid.
     """
     from kebab.embed.server_embedder import ServerEmbedder
-    from kebab.llm.embeddings import EmbeddingServer
-    from kebab.llm.endpoint import NO_KEY, ApiKey
-    from kebab.text.secrets import mask_secrets
+    from kebab.llm.embeddings import embed_texts
 
     wanted, llm = settings.models.embedding, settings.models.llm
     assert wanted.provider != "fastembed", "a server computes vectors"
@@ -241,29 +214,31 @@ def _build_server_embedder(settings: Settings) -> "ServerEmbedder":
         cause = f"with the provider `{wanted.provider}` it names the model of the server"
         raise ConfigInvalid(path="models.embedding.model", cause=cause)
     shared = llm.endpoint if llm.provider == wanted.provider else ""
-    address = wanted.endpoint or shared
-    endpoint = resolve_endpoint(replace(llm, provider=wanted.provider, endpoint=address))
+    endpoint = resolve_endpoint(
+        replace(
+            llm,
+            provider=wanted.provider,
+            endpoint=wanted.endpoint or shared,
+            key_variable=wanted.key_variable,
+        )
+    )
     if wanted.endpoint:
         endpoint = replace(endpoint, setting="models.embedding.endpoint")
-    key, name = NO_KEY, wanted.key_variable
-    if wanted.provider == "openai":
-        key = ApiKey(os.environ.get(name, ""), name)
-    server = EmbeddingServer(
-        provider=wanted.provider,
-        endpoint=endpoint,
-        model=wanted.model,
-        connect_s=llm.connect_s,
-        key=key,
-    )
-    masks = settings.output.mask_secrets and not endpoint.is_loopback
     return ServerEmbedder(
-        server.embed,
+        partial(embed_texts, endpoint, wanted.model, llm.connect_s),
         provider=wanted.provider,
         name=wanted.model,
-        url=server.url,
+        url=endpoint.display_url,
         limit_s=wanted.deadline_s,
-        mask=mask_secrets if masks else str,
+        mask=_choose_mask(settings, endpoint),
     )
+
+
+def _choose_mask(settings: Settings, endpoint: "Endpoint") -> Callable[[str], str]:
+    """Return what removes keys and passwords from a text that leaves this machine."""
+    from kebab.text.secrets import mask_secrets
+
+    return mask_secrets if settings.output.mask_secrets and not endpoint.is_loopback else str
 
 
 _HOST_VARIABLE = "OLLAMA_HOST"
@@ -276,7 +251,6 @@ _TEST_S = 5.0
 def build_language_model(
     settings: Settings,
     name: str | None = None,
-    environ: Mapping[str, str] | None = None,
     *,
     operation: str = "ask",
     on_wait: Callable[[str], None] = lambda _reason: None,
@@ -293,112 +267,68 @@ def build_language_model(
             is invalid.
     """
     from kebab.llm.server_check import CheckedModel, check_server_responds
-    from kebab.text.secrets import mask_secrets
 
     llm = settings.models.llm
-    environ = os.environ if environ is None else environ
-    endpoint, name = resolve_endpoint(llm, environ), name or llm.model
-    masks = settings.output.mask_secrets and not endpoint.is_loopback
+    endpoint, name = resolve_endpoint(llm), name or llm.model
     return CheckedModel(
-        model=_build_model(llm, name, endpoint, environ, operation),
-        check=lambda: check_server_responds(
-            _build_probe_request(llm, name, endpoint, environ, operation), _build_deadlines(llm)
-        ),
+        model=_build_model(llm, name, endpoint, operation),
+        check=lambda: check_server_responds(endpoint, llm, name, operation),
         loading_s=llm.first_token_s,
         on_wait=on_wait,
-        mask=mask_secrets if masks else str,
+        mask=_choose_mask(settings, endpoint),
     )
 
 
-def _build_probe_request(
-    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str], operation: str = "ask"
-) -> "ModelRequest":
-    """Return the request that every server answers at once."""
-    from kebab.llm.endpoint import ApiKey
-    from kebab.llm.http_stream import Call
-    from kebab.llm.server_errors import OLLAMA_ERRORS, OPENAI_ERRORS, ModelRequest
+def _build_model(llm: Llm, name: str, endpoint: "Endpoint", operation: str) -> "LanguageModel":
+    """Return the adapter of the provider, which sends nothing yet."""
+    if llm.provider == "openai":
+        from kebab.llm.chat import OpenAiChat
 
-    call = Call(endpoint=endpoint, operation=operation, model=name)
-    if llm.provider != "openai":
-        return ModelRequest(call=call, path="/api/version", errors=OLLAMA_ERRORS)
-    key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
-    call = replace(call, endpoint=key.strip_login(endpoint))
-    return ModelRequest(call=call, path="/models", errors=OPENAI_ERRORS, key=key)
+        return OpenAiChat(endpoint, name, llm, operation)
+    from kebab.llm.chat import OllamaChat
+
+    return OllamaChat(endpoint, name, llm, operation)
 
 
 def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
-    """Return the endpoint of the server in the settings.
+    """Return the endpoint of the server in the settings, with its key.
 
     Raises:
-        ConfigInvalid: The port is invalid.
+        ConfigInvalid: The port is invalid, or the key cannot be sent.
     """
-    endpoint = _parse_endpoint(llm, os.environ if environ is None else environ)
+    from kebab.llm.endpoint import ApiKey, parse_base_url, parse_endpoint
+
+    environ = os.environ if environ is None else environ
+    if llm.provider == "openai":
+        endpoint = parse_base_url(llm.endpoint)
+        key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
+        endpoint = replace(endpoint, key=key)
+    elif llm.endpoint or not environ.get(_HOST_VARIABLE):
+        endpoint = parse_endpoint(llm.endpoint)
+    else:
+        endpoint = replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
     if endpoint.problem:
         origin = "models.llm.endpoint" if llm.endpoint else f"${_HOST_VARIABLE}"
         raise ConfigInvalid(path=origin, cause=endpoint.problem)
     return endpoint
 
 
-def _parse_endpoint(llm: Llm, environ: Mapping[str, str]) -> "Endpoint":
-    if llm.provider == "openai":
-        from kebab.llm.endpoint import parse_base_url
-
-        return parse_base_url(llm.endpoint)
-    from kebab.llm.endpoint import parse_endpoint
-
-    if llm.endpoint or not environ.get(_HOST_VARIABLE):
-        return parse_endpoint(llm.endpoint)
-    return replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
-
-
-def _build_model(
-    llm: Llm, name: str, endpoint: "Endpoint", environ: Mapping[str, str], operation: str = "ask"
-) -> "LanguageModel":
-    """Return the adapter of the provider, which sends nothing yet."""
-    shared: dict[str, Any] = {
-        "context_tokens": llm.context_tokens,
-        "deadlines": _build_deadlines(llm),
-        "operation": operation,
-        "think": llm.think,
-    }
-    if llm.provider == "openai":
-        from kebab.llm.openai import OpenAiChat, OpenAiOptions
-
-        key, variable = environ.get(llm.key_variable), llm.key_variable
-        return OpenAiChat(endpoint, name, OpenAiOptions(key=key, key_variable=variable, **shared))
-    from kebab.llm.ollama import OllamaChat, OllamaOptions
-
-    options = OllamaOptions(keep_alive=llm.keep_alive, **shared)
-    return OllamaChat(endpoint, name, options)
-
-
-def check_server(settings: Settings, environ: Mapping[str, str] | None = None) -> str | None:
+def check_server(settings: Settings) -> str | None:
     """Return one sentence about the server that would answer; None when no server is used.
 
-    Raises:
-        ModelUnreachable: There is no connection, or the server stays silent.
-        ModelNotPulled: Ollama does not have the model.
-        ModelRejected: The server wants another key, does not list the model, or refuses it.
-        ModelBusy: The server is busy, or loads its model.
-        ModelProtocol: The response is not that of a model server, or the server failed.
-        TimedOut: The server did not respond in time.
-        ConfigInvalid: The key cannot be sent, or the port is invalid.
+    The signals are those of `LanguageModel.chat` and of `resolve_endpoint`.
     """
-    from kebab.llm.server_check import check_server_responds
+    from kebab.llm.server_check import check_server_responds, probe_ollama
 
     llm = settings.models.llm
-    environ = os.environ if environ is None else environ
     if llm.provider == "extractive":
         return None
-    endpoint = resolve_endpoint(llm, environ)
-    request = _build_probe_request(llm, llm.model, endpoint, environ)
-    listed = check_server_responds(request, _build_deadlines(llm))
+    endpoint = resolve_endpoint(llm)
+    listed = check_server_responds(endpoint, llm, llm.model)
     if llm.provider == "ollama":
-        from kebab.llm.server_check import probe_ollama
-
-        server = probe_ollama(endpoint, llm.model)
-        return f"Ollama {server.version} at {endpoint.display_url} has {llm.model}"
-    return _check_openai(llm, request, listed, environ)
+        version, _ = probe_ollama(endpoint, llm.model)
+        return f"Ollama {version} at {endpoint.display_url} has {llm.model}"
+    return _check_openai(llm, endpoint, listed)
 
 
 def require_language_model(
@@ -406,46 +336,31 @@ def require_language_model(
 ) -> None:
     """Check that the server of a language model responds, and that Ollama has the model.
 
-    With `vision` Ollama must also say that the model sees pictures; other servers do not tell.
-
-    Raises:
-        ModelUnreachable: There is no connection, or the server stays silent.
-        ModelNotPulled: Ollama does not have the model.
-        ModelRejected: The model cannot write.
-        ModelProtocol: The response is not that of a model server, or the server failed.
-        TimedOut: The server did not respond in time.
-        ConfigInvalid: The key cannot be sent, or the port is invalid.
+    With `vision` Ollama must also say that the model sees pictures; other servers do not tell. The
+    signals are those of `LanguageModel.chat` and of `resolve_endpoint`.
     """
     from kebab.llm.server_check import check_server_responds, probe_ollama
 
     llm = settings.models.llm
     endpoint = resolve_endpoint(llm)
-    request = _build_probe_request(llm, name, endpoint, os.environ, operation)
-    check_server_responds(request, _build_deadlines(llm))
+    check_server_responds(endpoint, llm, name, operation)
     if llm.provider == "ollama":
         probe_ollama(endpoint, name, operation=operation, vision=vision)
 
 
-def _check_openai(
-    llm: Llm, request: "ModelRequest", names: "Sequence[str]", environ: Mapping[str, str]
-) -> str:
+def _check_openai(llm: Llm, endpoint: "Endpoint", names: "Sequence[str]") -> str:
     """Return one sentence about a server that lists the model and answers a test question."""
     from kebab.core.answers import Message
     from kebab.llm.server_check import sort_near_names
+    from kebab.llm.server_errors import ModelRequest
 
-    endpoint = request.call.endpoint
     if names and llm.model not in names:
+        request = ModelRequest(endpoint=endpoint, operation="ask", model=llm.model, path="/models")
         raise request.build_missing(sort_near_names(llm.model, names))
     # The API does not tell what a model can do.
-    brief = msgspec.structs.replace(llm, first_token_s=_TEST_S, total_s=_TEST_S)
-    model = _build_model(brief, llm.model, endpoint, environ)
+    brief = replace(llm, first_token_s=_TEST_S, total_s=_TEST_S)
+    model = _build_model(brief, llm.model, endpoint, "ask")
     with suppress(TimedOut):
         model.chat([Message("user", "Hi")], max_tokens=1, on_text=lambda _text: None)
     told = "lists" if names else "answers with"
     return f"the server at {endpoint.display_url} {told} {llm.model}"
-
-
-def _build_deadlines(llm: Llm) -> "Deadlines":
-    from kebab.llm.http_stream import Deadlines
-
-    return Deadlines(connect_s=llm.connect_s, first_token_s=llm.first_token_s, total_s=llm.total_s)

@@ -5,14 +5,13 @@ from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.app.ingest import watch_progress
-from kebab.app.model_choice import ModelChoice, choose_models
 from kebab.app.own_files import measure_size
 from kebab.config.load import read_locale_language
 from kebab.config.settings import AUTO
 from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.progress import Cancel, ProgressCallback
 from kebab.embed import registry
-from kebab.embed.registry import EmbeddingModel
+from kebab.embed.registry import EmbeddingModel, ModelChoice, choose_models
 from kebab.errors.catalog import NotIndexed, UsageInvalid
 from kebab.ingest.job import LoadedModel, RunContext
 from kebab.ingest.vectors import reembed
@@ -26,16 +25,11 @@ from kebab.wire.health import (
 )
 
 
-def list_models(context: AppContext, request: ModelListRequest) -> ModelList:
+def list_models(context: AppContext, _request: ModelListRequest) -> ModelList:
     """Return every model, and whether it is installed and in use."""
-    models, active = context.embedders.list_models(), _find_active_version(context)
+    models, active = [*registry.MODELS], _find_active_version(context)
     if active and (served := context.embedders.find_version(active)) and served not in models:
         models.append(served)
-    if request.all:
-        from kebab.embed.catalogue import list_catalogue
-
-        known = {model.version for model in models}
-        models += [model for model in list_catalogue() if model.version not in known]
     return ModelList(
         models=[_to_row(context, model, active) for model in models],
         configured=context.settings.models.embedding.model,
@@ -121,15 +115,15 @@ def _install(
 ) -> tuple[EmbeddingModel, bool]:
     """Install a model, and return it and whether this run did; `auto` means one of the choice."""
     embedders = context.embedders
-    before = {model.version for model in embedders.list_models() if embedders.find_weights(model)}
+    before = {model.version for model in registry.MODELS if embedders.find_weights(model)}
     if name != AUTO:
         path = Path(folder).expanduser().absolute() if folder else None
         model = embedders.download(embedders.find_model(name), *watch, folder=path)
-        return model, model.version not in before
-    if folder is not None:
+    elif folder is not None:
         raise UsageInvalid(option="--from", cause="name the model that the folder holds")
-    model = embedders.download(choice.models if choice else registry.MODELS, *watch)
-    return model, model.version not in before
+    else:
+        model = embedders.download(choice.models if choice else registry.MODELS, *watch)
+    return model, model.version not in before and not embedders.is_served(model)
 
 
 def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> ModelRow:
@@ -146,8 +140,7 @@ def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> M
         active=model.version == active,
         bytes=measure_size(folder) if folder else None,
         sources=[f"server:{served.url}"] if served else model.sources,
-        confidence="calibrated" if model.row is None else "uncalibrated",
-        download_bytes=model.row.megabytes * 1_000_000 if model.row and not served else None,
+        confidence="calibrated" if model.is_calibrated else "uncalibrated",
     )
 
 

@@ -249,9 +249,7 @@ def _build_report(context: AppContext, *, models: bool) -> ResetReport:
 
 
 def _list_paths(context: AppContext, *, models: bool) -> Iterator[Path]:
-    from kebab.embed.install import list_generic_models
-
-    known = [*registry.MODELS, *list_generic_models(context.paths.models)] if models else []
+    known = registry.MODELS if models else ()
     folders = [context.paths.models / model.version for model in known]
     for path in (*list_own_files(context), *folders):
         if path.is_symlink() or path.exists():

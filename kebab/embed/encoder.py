@@ -1,15 +1,23 @@
-"""Runs an installed model with onnxruntime alone, on one thread and one text at a time.
+"""Runs an installed model with tokenizers and onnxruntime alone, one text at a time on one thread.
 
 A fresh process embeds a question so, because fastembed takes half a second to import. The vectors
 equal those of fastembed. One text at a time makes a vector depend on its text alone: int8 scales
-activations over all texts of a run. onnxruntime is imported on first use.
+activations over all texts of a run. Both libraries are imported on first use.
+
+A vocabulary of 250,000 pieces takes tokenizers most of a second to load. A question touches some
+hundred of them. They are looked up in a small database that installation writes, and the library
+cuts the text by them alone. A text has no other pieces, so the tokens are the same.
 """
 
+import json
+import os
+import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kebab.embed import install
 from kebab.errors.catalog import EmbeddingUnavailable
@@ -117,9 +125,8 @@ class Encoder:
         import numpy as np
 
         hidden = self._compute_hidden_states(ids)
-        first = self._model.pooling == "cls"
         with translate_model_errors(self._model.name, self._directory):
-            return normalise(hidden[0] if first else hidden.mean(axis=0, dtype=np.float64))
+            return normalise(hidden.mean(axis=0, dtype=np.float64))
 
     def embed_tokens(self, ids: Sequence[int]) -> "Matrix":
         """Return the unit vector of each token of a sequence, shape (tokens, dimension), float32.
@@ -161,3 +168,212 @@ def normalise(vectors: Any) -> "Vector":
     if not (np.abs(np.linalg.norm(scaled, axis=-1) - 1.0) < _ROUNDING).all():
         raise FloatingPointError("a vector has no direction")
     return scaled
+
+
+_SLICE = 256
+
+_PIECEWISE_CHARS = 20_000
+"""How many characters are cut by the piece file before the library is loaded.
+
+They cost .1 s, in scripts without spaces .5 s. Loading 250,000 pieces takes .65 s.
+"""
+
+
+class TokenSequence(NamedTuple):
+    """One input sequence, and the [start, end) code points of its tokens by their position.
+
+    Special tokens and those of the prefix have no span.
+    """
+
+    ids: list[int]
+    spans: dict[int, tuple[int, int]]
+
+
+class ModelTokenizer:
+    """The tokenizer of an installed model, loaded on first use."""
+
+    def __init__(self, directory: Path, model: "EmbeddingModel") -> None:
+        self._directory = directory
+        self._model = model
+        self._translate_errors = partial(translate_model_errors, model.name, directory)
+        self._lock = threading.Lock()
+        self._tokenizer: Any = None
+        self._special: list[list[int]] = [[], []]
+        """The special tokens before and after a sequence, known when a text was cut."""
+        self._piece_file: PieceFile | None = None
+        self._piecewise_chars = _PIECEWISE_CHARS
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text, without special tokens."""
+        clean = [replace_surrogates(text) for text in texts]
+        slices = (clean[start : start + _SLICE] for start in range(0, len(clean), _SLICE))
+        return [len(one.ids) for part in slices for one in self._cut(part, with_spans=False)]
+
+    def encode(self, texts: Sequence[str], prefix: str) -> list[TokenSequence]:
+        """Return the first window of each text, with the prefix and special tokens."""
+        encodings = self._cut([prefix + replace_surrogates(text) for text in texts])
+        head, tail = self._special
+        shift, size = len(prefix), self._model.positions - len(head) - len(tail)
+        return [
+            TokenSequence(
+                [*head, *one.ids[:size], *tail],
+                {
+                    position: (max(start - shift, 0), end - shift)
+                    for position, (start, end) in enumerate(one.offsets[:size], start=len(head))
+                    if end > max(start, shift)
+                },
+            )
+            for one in encodings
+        ]
+
+    def _cut(self, texts: Sequence[str], *, with_spans: bool = True) -> Sequence[Any]:
+        """Return the tokens of texts, as the library or the piece file gives them."""
+        # Otherwise a fork after parallel work makes the library write a warning.
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+        library = import_library("tokenizers", "embedding", "tokenizers")
+        with self._lock, self._translate_errors():
+            if self._tokenizer is None:
+                if (found := self._cut_piecewise(texts)) is not None:
+                    return found
+                self._load(library)
+        encode = self._tokenizer.encode_batch if with_spans else self._tokenizer.encode_batch_fast
+        with self._translate_errors():
+            encodings: Sequence[Any] = encode(texts, add_special_tokens=False)
+        return encodings
+
+    def _cut_piecewise(self, texts: Sequence[str]) -> "list[Tokens] | None":
+        """Return the tokens of few short texts, None when the library has to cut them."""
+        path = self._directory / install.PIECES_FILE
+        self._piecewise_chars -= sum(map(len, texts))
+        if self._piecewise_chars < 0 or not path.is_file():
+            return None
+        with suppress(sqlite3.Error, ValueError):  # the library can do without the file
+            self._piece_file = self._piece_file or PieceFile(path)
+            self._special = self._piece_file.special
+            return self._piece_file.encode(texts)
+        return None
+
+    def _load(self, library: Any) -> None:
+        """Load the tokenizer without the padding and truncation that its file may set."""
+        tokenizer = library.Tokenizer.from_file(str(self._directory / install.TOKENIZER_FILE))
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        ids: list[int] = tokenizer.encode("").ids
+        self._special = [ids[:1], ids[1:]]
+        self._tokenizer = tokenizer
+
+
+def replace_surrogates(text: str) -> str:
+    """Return the text with lone surrogates replaced; the tokenizer refuses them."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+_SCHEMA = """
+CREATE TABLE pieces (piece TEXT PRIMARY KEY, id INTEGER, score REAL) WITHOUT ROWID;
+CREATE TABLE settings (value TEXT);
+"""
+_FIND = "SELECT id, piece, score FROM pieces WHERE piece IN (SELECT value FROM json_each(?))"
+
+
+class Tokens(NamedTuple):
+    """The token ids of a text, and the [start, end) code points of each token."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
+
+
+def write_piece_file(tokenizer_file: Path, target: Path) -> None:
+    """Write the pieces of a `tokenizer.json`, and all else that a text is cut by.
+
+    Nothing is written when the tokens of a text depend on more than the pieces inside it.
+    """
+    from tokenizers import Tokenizer
+
+    raw = json.loads(tokenizer_file.read_text(encoding="utf-8"))
+    model = raw["model"]
+    if model.get("type") != "Unigram" or model.get("unk_id") is None or model.get("byte_fallback"):
+        return
+    vocabulary, unknown = model["vocab"], model["unk_id"]
+    # The lowest score decides what an unknown character costs.
+    lowest = min(range(len(vocabulary)), key=lambda number: vocabulary[number][1])
+    library = Tokenizer.from_file(str(tokenizer_file))
+    library.no_padding()
+    ids = library.encode("").ids
+    # The library cuts these out before the model, also where they are normalised text.
+    added = {token["content"] for token in raw.get("added_tokens", ())}
+    if library.normalizer is not None:
+        added |= {library.normalizer.normalize_str(content) for content in added}
+    steps = {"version": "1.0", "added_tokens": []}
+    steps |= {name: raw.get(name) for name in ("normalizer", "pre_tokenizer")}
+    steps["model"] = model | {"vocab": [vocabulary[unknown]], "unk_id": 0}
+    settings = {
+        "steps": json.dumps(steps, ensure_ascii=False),
+        "unknown": unknown,
+        "always": [(number, *vocabulary[number]) for number in {unknown, lowest}],
+        "longest": max(len(piece) for piece, _ in vocabulary),
+        "added": sorted(added - {""}),
+        "special": [ids[:1], ids[1:]],
+    }
+    rows = sorted((piece, number, score) for number, (piece, score) in enumerate(vocabulary))
+    with closing(sqlite3.connect(target)) as database:
+        database.executescript(_SCHEMA)
+        database.executemany("INSERT OR REPLACE INTO pieces VALUES (?, ?, ?)", rows)
+        database.execute("INSERT INTO settings VALUES (?)", [json.dumps(settings)])
+        database.commit()
+
+
+class PieceFile:
+    """The file of an installed model; it is opened anew for each call.
+
+    Every method raises `sqlite3.Error` when the file is missing or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read the settings of a file."""
+        from tokenizers import Tokenizer
+
+        self._uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+        with closing(sqlite3.connect(self._uri, uri=True)) as database:
+            ((text,),) = database.execute("SELECT value FROM settings")
+        self._settings: dict[str, Any] = json.loads(text)
+        self._steps: Any = Tokenizer.from_str(self._settings["steps"])
+        self.special: list[list[int]] = self._settings["special"]
+        """The special tokens before and after a sequence."""
+
+    def encode(self, texts: Sequence[str]) -> list[Tokens] | None:
+        """Return the tokens of texts without lone surrogates; no special tokens are added.
+
+        Return None when a text holds an added token of the tokenizer.
+        """
+        from tokenizers import Tokenizer, models
+
+        clean = list(texts)
+        if (normalizer := self._steps.normalizer) is not None:
+            clean = [str(normalizer.normalize_str(text)) for text in texts]
+        if any(token in text for text in (*texts, *clean) for token in self._settings["added"]):
+            return None
+        pieces = self._find_pieces(clean)
+        ids = [number for number, _, _ in pieces]
+        unknown = ids.index(self._settings["unknown"])
+        tokenizer = Tokenizer(models.Unigram([(piece, by) for _, piece, by in pieces], unknown))
+        tokenizer.normalizer = self._steps.normalizer
+        tokenizer.pre_tokenizer = self._steps.pre_tokenizer
+        found = (tokenizer.encode(text, add_special_tokens=False) for text in texts)
+        return [Tokens([ids[number] for number in one.ids], one.offsets) for one in found]
+
+    def _find_pieces(self, texts: Sequence[str]) -> list[tuple[int, str, float]]:
+        """Return (id, piece, score) of each piece that is inside a text, by id."""
+        splitter, longest = self._steps.pre_tokenizer, self._settings["longest"]
+        words = set(texts)
+        if splitter is not None:  # a piece does not cross the words that the library splits
+            words = {word for text in texts for word, _ in splitter.pre_tokenize_str(text)}
+        wanted = {
+            word[start:end]
+            for word in words
+            for start in range(len(word))
+            for end in range(start + 1, min(start + longest, len(word)) + 1)
+        }
+        found = {number: (number, piece, by) for number, piece, by in self._settings["always"]}
+        with closing(sqlite3.connect(self._uri, uri=True)) as database:
+            found |= {row[0]: row for row in database.execute(_FIND, [json.dumps(list(wanted))])}
+        return [found[number] for number in sorted(found)]

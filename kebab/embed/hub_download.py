@@ -13,19 +13,19 @@ os.environ |= {
 }
 
 
-def main(repo: str, *names: str) -> None:
-    """Download these files of one revision of the repository, and the tokenizer."""
+def main(repo: str, name: str) -> None:
+    """Download a file of one revision of the repository, and the tokenizer."""
     from fastembed import TextEmbedding
     from huggingface_hub import errors, model_info
 
     print("started", flush=True)  # noqa: T201 - the parent reads it
-    wanted = {*names, "tokenizer.json"}
+    wanted = {name, "tokenizer.json"}
     try:
         info = model_info(repo, files_metadata=True, timeout=30)
         size = sum(one.size or 0 for one in info.siblings or [] if one.rfilename in wanted)
         print(f"answered {size}", flush=True)  # noqa: T201 - the parent reads it
         TextEmbedding.download_files_from_huggingface(
-            repo, cache_dir=".", extra_patterns=list(names), revision=info.sha, local_dir="."
+            repo, cache_dir=".", extra_patterns=[name], revision=info.sha, local_dir="."
         )
     # The messages of the client have several lines, and addresses that may carry a password.
     except (errors.HfHubHTTPError, errors.OfflineModeIsEnabled, ValueError) as error:

@@ -21,7 +21,7 @@ from kebab.config.settings import AUTO
 from kebab.core.durable import sync_names
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import registry
-from kebab.embed.registry import CatalogueRow, EmbeddingModel, build_generic_model
+from kebab.embed.registry import EmbeddingModel
 from kebab.embed.sources import (
     CONVERSION,
     CONVERT,
@@ -52,16 +52,11 @@ class FileFacts(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """The description of an installed model and of its download source.
-
-    `cosine` is that of the probe pair when the model was installed.
-    """
+    """The description of an installed model and of its download source."""
 
     embedding_version: str
     source: str
-    cosine: float | None
     files: dict[str, FileFacts]
-    row: CatalogueRow | None = None
 
 
 def read_file_facts(path: Path) -> FileFacts:
@@ -92,21 +87,6 @@ def find_installed(model: EmbeddingModel, models_dir: Path) -> Path | None:
     """Return the model's directory when all its files are there in full size, else None."""
     directory = models_dir / model.version
     return directory if is_complete(model, directory) else None
-
-
-def list_generic_models(models_dir: Path) -> list[EmbeddingModel]:
-    """Return the models in the directory that are not in the registry."""
-    folders = sorted(path.parent for path in models_dir.glob(f"*/{MANIFEST_FILE}"))
-    manifests = filter(None, map(read_manifest, folders))
-    return [build_generic_model(one.row, one.cosine) for one in manifests if one.row]
-
-
-def find_version(version: str, models_dir: Path) -> EmbeddingModel | None:
-    """Return the model of an embedding version, of the registry or installed from the catalogue."""
-    if model := registry.find_named(version, registry.MODELS):
-        return model
-    manifest = read_manifest(models_dir / version)
-    return build_generic_model(manifest.row, manifest.cosine) if manifest and manifest.row else None
 
 
 def is_complete(model: EmbeddingModel, directory: Path) -> bool:
@@ -201,9 +181,7 @@ def install_model(
                 fetched, ready = folder or work / str(number), work / f"{number}-ready"
                 reason = progress.run("download", source, source.arguments, fetched, patience)
                 if reason is None:
-                    row = candidate.row
-                    name = msgspec.json.encode(row).decode() if row else candidate.key
-                    command = (*CONVERT, name, source.origin, str(fetched), str(ready))
+                    command = (*CONVERT, candidate.key, source.origin, str(fetched), str(ready))
                     reason = progress.run("convert", source, command, work / "work", CONVERSION)
                 if reason is None:
                     return candidate, publish_directory(ready, candidate, models_dir)
@@ -224,7 +202,7 @@ def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingM
     """
     if version is None:
         raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
-    model = find_version(version, models_dir)
+    model = registry.find_named(version)
     if model is None:
         cause = "the settings and this build do not have the model of the stored vectors"
         raise EmbeddingUnavailable(model=version, tried=[], cause=cause)

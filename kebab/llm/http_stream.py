@@ -140,7 +140,11 @@ class HttpStream:
         self._call = call
         self._path = path
         self._content = body
-        self._headers = {"Content-Type": "application/json", **(headers or {})}
+        self._headers = {
+            "Content-Type": "application/json",
+            **call.endpoint.key.headers,
+            **(headers or {}),
+        }
         self._deadlines = deadlines
         self._queue: SimpleQueue[tuple[float, _Item]] = SimpleQueue()
         self._connection = _Connection()

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
 from kebab.errors.catalog import (
     ModelBusy,
@@ -20,7 +21,6 @@ from kebab.errors.catalog import (
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_stream import Call, Deadlines, HttpStream, ResponseHead
 from kebab.llm.server_errors import (
-    OLLAMA_ERRORS,
     ModelRequest,
     build_unexpected_response,
     parse_json_object,
@@ -33,13 +33,6 @@ _MAX_BODY_BYTES = 8_000_000
 _MIN_S = 0.001
 
 
-class OllamaServer(Struct, frozen=True, kw_only=True):
-    """An Ollama server: its version and the full names of its models."""
-
-    version: str
-    models: tuple[str, ...]
-
-
 def probe_ollama(
     endpoint: Endpoint,
     model: str = "",
@@ -48,8 +41,8 @@ def probe_ollama(
     connect_s: float = 1.0,
     read_s: float = 2.0,
     vision: bool = False,
-) -> OllamaServer:
-    """Return the version and the models of an Ollama server, after at most `read_s` seconds.
+) -> tuple[str, tuple[str, ...]]:
+    """Return the version of an Ollama server and its models, after at most `read_s` seconds.
 
     An empty `model` requires no model; with `vision` the server must say that it sees pictures.
 
@@ -60,15 +53,17 @@ def probe_ollama(
         ModelRejected: The model cannot answer questions.
         TimedOut: The server accepted the connection and did not respond in time.
     """
-    call = Call(endpoint=endpoint, operation=operation, model=model, deadline_s=read_s)
-    version = _get_ollama_field(call, "/api/version", "version", str, connect_s)
-    listed = _get_ollama_field(call, "/api/tags", "models", list | None, connect_s)
-    server = OllamaServer(version=version, models=_list_texts(listed, "name"))
-    if model and add_default_tag(model) not in server.models:
-        request = ModelRequest(call=call, path="/api/tags", errors=OLLAMA_ERRORS)
-        raise request.build_missing(sort_near_names(model, server.models))
+    request = ModelRequest(
+        endpoint=endpoint, operation=operation, model=model, deadline_s=read_s, path="/api/version"
+    )
+    version: str = _get_ollama_field(request, "version", str, connect_s)
+    request = replace(request, path="/api/tags")
+    listed = _get_ollama_field(request, "models", list | None, connect_s)
+    models = _list_texts(listed, "name")
+    if model and add_default_tag(model) not in models:
+        raise request.build_missing(sort_near_names(model, models))
     if model:
-        request = ModelRequest(call=call, path="/api/show", errors=OLLAMA_ERRORS)
+        request = replace(request, path="/api/show")
         head, body = _send(request, connect_s, json.dumps({"model": model}).encode())
         found = (parse_json_object(body) or {}).get("capabilities") if head.status == _OK else None
         tasks = [task for task in found if isinstance(task, str)] if isinstance(found, list) else []
@@ -77,7 +72,7 @@ def probe_ollama(
         # Old servers ignore pictures that the model does not see.
         if vision and _VISION not in tasks:
             raise request.build_rejection("it does not see pictures", "task")
-    return server
+    return version, models
 
 
 def sort_near_names(name: str, names: Sequence[str]) -> list[str]:
@@ -91,9 +86,8 @@ def add_default_tag(model: str) -> str:
     return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 
 
-def _get_ollama_field(call: Call, path: str, name: str, kind: Any, connect_s: float) -> Any:
+def _get_ollama_field(request: ModelRequest, name: str, kind: Any, connect_s: float) -> Any:
     """Return a field of a JSON response, which has to be of a kind."""
-    request = ModelRequest(call=call, path=path, errors=OLLAMA_ERRORS)
     head, body = _send(request, connect_s)
     answer = parse_json_object(body) if head.status == _OK else None
     if answer is None or not isinstance(answer.get(name), kind):
@@ -104,14 +98,13 @@ def _get_ollama_field(call: Call, path: str, name: str, kind: Any, connect_s: fl
 def _send(
     request: ModelRequest, connect_s: float, content: bytes | None = None
 ) -> tuple[ResponseHead, bytes]:
-    call = request.call
-    left_s = max(_MIN_S, call.deadline_s - (monotonic() - call.started))
+    left_s = max(_MIN_S, request.deadline_s - (monotonic() - request.started))
     deadlines = Deadlines(connect_s=min(connect_s, left_s), first_token_s=0, total_s=left_s)
     try:
-        with HttpStream(call, request.path, content, deadlines, request.key.headers) as stream:
+        with HttpStream(request, request.path, content, deadlines) as stream:
             return stream.head, stream.read_body(_MAX_BODY_BYTES)
     except TimedOut as late:
-        raise call.build_timeout() from late
+        raise request.build_timeout() from late
 
 
 def _list_texts(entries: object, name: str) -> tuple[str, ...]:
@@ -133,7 +126,9 @@ _answered: dict[str, tuple[float, tuple[str, ...]]] = {}
 """When each server of this process answered last, and the models that it listed."""
 
 
-def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> tuple[str, ...]:
+def check_server_responds(
+    endpoint: Endpoint, llm: Llm, model: str = "", operation: str = "ask"
+) -> tuple[str, ...]:
     """Check with a small request that an HTTP server listens; return the models that it lists.
 
     Any status proves it, except a web page or a redirect in place of the API. A server that closes
@@ -144,22 +139,22 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> tuple[
         ModelUnreachable: Nothing listens, or it stays silent.
         ModelProtocol: Another program listens.
     """
-    call, endpoint = request.call, request.call.endpoint
+    path = "/models" if endpoint.provider == "openai" else "/api/version"
+    request = ModelRequest(endpoint=endpoint, operation=operation, model=model, path=path)
     known, names = _answered.get(endpoint.display_url, (float("-inf"), ()))
     if monotonic() - known < _VALID_S:
         return names
-    connect_s = deadlines.connect_s
-    limit_s = connect_s + _SILENCE_S if connect_s else deadlines.first_token_s
+    connect_s = llm.connect_s
+    limit_s = connect_s + _SILENCE_S if connect_s else llm.first_token_s
     limits = Deadlines(connect_s=connect_s, first_token_s=limit_s, total_s=limit_s)
-    headers = {**request.key.headers, "Connection": "close"}
     try:
-        with HttpStream(call, request.path, None, limits, headers) as stream:
+        with HttpStream(request, path, None, limits, {"Connection": "close"}) as stream:
             head = stream.head
             if head.status in range(300, 400) or (head.status == _OK and head.is_html):
                 raise build_unexpected_response(request, head, stream.read_body())
             body = _read_object(stream)
         if endpoint.provider == "ollama" and "version" not in body:
-            _refuse_other_api(call, limits)
+            _refuse_other_api(request, limits)
         names = _list_texts(body.get("data"), "id")
     except ModelUnreachable as failure:
         if failure.reason != "server":
@@ -167,7 +162,7 @@ def check_server_responds(request: ModelRequest, deadlines: Deadlines) -> tuple[
     except TimedOut as late:
         if endpoint.display_url not in _answered:
             cause = "it accepts connections and does not answer"
-            raise call.build_unreachable(cause, "silent") from late
+            raise request.build_unreachable(cause, "silent") from late
         return ()
     _answered[endpoint.display_url] = monotonic(), names
     return names

@@ -7,16 +7,16 @@ before them use HTTP statuses in different ways.
 
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from html import unescape
 from time import monotonic
 from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from kebab.errors.catalog import ContextOverflow, ModelBusy, ModelNotPulled, ModelRejected
 from kebab.errors.signal import Signal
-from kebab.llm.endpoint import NO_KEY, ApiKey, find_proxy_variable
+from kebab.llm.endpoint import find_proxy_variable
 from kebab.llm.http_stream import LOGIN_REQUIRED, Call, ResponseHead, describe_proxy_refusal
 
 Rejection: TypeAlias = Literal[
@@ -32,7 +32,7 @@ _MAX_COUNT = 1 << 32
 _MAX_NESTING = 3
 _STATUS_DIGITS = 3
 _OK = 200
-_UNAUTHORIZED, _FORBIDDEN = 401, 403
+_UNAUTHORIZED, _FORBIDDEN, _UNAVAILABLE = 401, 403, 503
 _ERROR_STATUSES = range(400, 600)
 
 
@@ -49,24 +49,16 @@ class ServerError(Struct, frozen=True, kw_only=True):
     context_tokens: int = 0
 
 
-class ModelRequest(Struct, frozen=True, kw_only=True):
-    """A request, with the facts that its errors report; `prompt_tokens` is an estimate."""
+class ModelRequest(Call, frozen=True, kw_only=True):
+    """A call of an API, with the facts that its errors report; `prompt_tokens` is an estimate."""
 
-    call: Call
     path: str
-    errors: "ErrorTable"
-    key: ApiKey = NO_KEY
     prompt_tokens: int = 0
     context_tokens: int = 0
 
-    @property
-    def model(self) -> str:
-        """The name of the model that the request is about; it may be empty."""
-        return self.call.model
-
     def redact(self, text: str) -> str:
         """Return a text of the server as one line without the key."""
-        return format_one_line(self.key.redact(text[:_MAX_TEXT_CHARS]))
+        return format_one_line(self.endpoint.key.redact(text[:_MAX_TEXT_CHARS]))
 
     def build_rejection(
         self,
@@ -77,8 +69,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
         """Return the signal for a server that refuses the request."""
         return ModelRejected(
             model=self.model,
-            endpoint=self.call.endpoint.display_url,
-            operation=self.call.operation,
+            endpoint=self.endpoint.display_url,
+            operation=self.operation,
             cause=cause,
             reason=reason,
             setting=setting,
@@ -88,10 +80,10 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
         """Return the signal for a server that does not have the model, but these."""
         return ModelNotPulled(
             model=self.model,
-            endpoint=self.call.endpoint.display_url,
-            operation=self.call.operation,
+            endpoint=self.endpoint.display_url,
+            operation=self.operation,
             models=models,
-            reason=None if self.call.endpoint.provider == "ollama" else "not_offered",
+            reason=None if self.endpoint.provider == "ollama" else "not_offered",
         )
 
 
@@ -126,31 +118,20 @@ class ErrorRow(Struct, frozen=True):
         return bool(self.names_model and request.model and re.search(name, error.text))
 
 
-class ErrorTable(Struct, frozen=True, kw_only=True):
-    """The errors of one API.
-
-    Attributes:
-        rows: The first row that matches counts; the last row matches every error.
-        by_status: Signals for statuses that decide alone, without the body.
-        by_status_unless_page: The same for responses that are not HTML pages.
-    """
-
-    rows: tuple[ErrorRow, ...]
-    by_status: Mapping[int, SignalBuilder] = field(default_factory=dict)
-    by_status_unless_page: Mapping[int, SignalBuilder] = field(default_factory=dict)
-
-
 def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Signal:
     """Return the signal for a response with an error status, or whose body is an error."""
     answer = parse_json_object(body)
     error = parse_server_error(answer) if answer else None
     if error is None and (refusal := _find_proxy_refusal(request, head)):
         return refusal
-    build = request.errors.by_status.get(head.status)
-    if build is None and not head.is_html:
-        build = request.errors.by_status_unless_page.get(head.status)
-    if build is not None:
-        return build(request, error or ServerError(text=""), head.status)
+    if request.endpoint.provider == "openai" and (
+        head.status in _KEY_STATUSES or (head.status == _UNAVAILABLE and not head.is_html)
+    ):
+        # Servers that are asked with a key also refuse it with a body that is no error of the API.
+        # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
+        return _KEY_STATUSES.get(head.status, _build_unavailable)(
+            request, error or ServerError(text=""), head.status
+        )
     if error is None or (head.status != _OK and head.status not in _ERROR_STATUSES):
         return build_unexpected_response(request, head, body)
     return classify_error(request, error, head.status)
@@ -160,7 +141,7 @@ def classify_error(request: ModelRequest, error: ServerError, status: int = _OK)
     """Return the signal for an error; with status 200 it occurred in the middle of a stream."""
     if status == _OK:
         status = error.status
-    row = next(row for row in request.errors.rows if row.matches(request, error, status))
+    row = next(row for row in _ROWS if row.matches(request, error, status))
     return row.build(request, error, status)
 
 
@@ -183,19 +164,19 @@ def build_unexpected_response(
     else:
         content_type = request.redact(head.content_type)[:60] or "no content type"
         described = f"returned HTTP {head.status}, {content_type}"
-    cause, endpoint = f"`{request.path}` {described}", request.call.endpoint
+    cause, endpoint = f"`{request.path}` {described}", request.endpoint
     # With these statuses a proxy reports that it cannot reach the server.
     if head.status in {502, 503, 504} and (variable := find_proxy_variable(endpoint)):
-        return request.call.build_unreachable(cause, "proxy", variable)
-    return request.call.build_protocol_error(format_one_line(cause), endpoint.setting)
+        return request.build_unreachable(cause, "proxy", variable)
+    return request.build_protocol_error(format_one_line(cause), endpoint.setting)
 
 
 def _find_proxy_refusal(request: ModelRequest, head: ResponseHead) -> Signal | None:
     """Return the signal for a proxy that requires a login or forbids the address, else None."""
-    variable = find_proxy_variable(request.call.endpoint)
+    variable = find_proxy_variable(request.endpoint)
     if head.status == LOGIN_REQUIRED or (variable and head.status == _FORBIDDEN):
         cause = describe_proxy_refusal(head.status)
-        return request.call.build_unreachable(cause, "proxy", variable)
+        return request.build_unreachable(cause, "proxy", variable)
     return None
 
 
@@ -303,13 +284,13 @@ def parse_count(value: object) -> int:
 
 def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -> Signal:
     cause = f"the server failed{_describe_error(request, error, status)}"
-    return request.call.build_unreachable(format_one_line(cause), "server")
+    return request.build_unreachable(format_one_line(cause), "server")
 
 
 def _build_failure(request: ModelRequest, error: ServerError, status: int) -> Signal:
     """Build the signal for a server that answered, and failed at its work."""
     cause = f"the server failed{_describe_error(request, error, status)}"
-    return request.call.build_protocol_error(format_one_line(cause))
+    return request.build_protocol_error(format_one_line(cause))
 
 
 def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> Signal:
@@ -320,7 +301,7 @@ def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> 
     return ContextOverflow(
         prompt_tokens=prompt_tokens or estimate,
         context_tokens=context_tokens,
-        operation=request.call.operation,
+        operation=request.operation,
     )
 
 
@@ -329,19 +310,19 @@ def _build_missing(request: ModelRequest, _error: ServerError, _status: int) -> 
 
 
 def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    return ModelBusy(endpoint=request.call.endpoint.display_url, operation=request.call.operation)
+    return ModelBusy(endpoint=request.endpoint.display_url, operation=request.operation)
 
 
 def _build_unavailable(request: ModelRequest, error: ServerError, status: int) -> Signal:
     if not re.search(r"loading (?:the )?model|model is loading", error.text, re.IGNORECASE):
         return _build_busy(request, error, status)
-    url, operation = request.call.endpoint.display_url, request.call.operation
+    url, operation = request.endpoint.display_url, request.operation
     return ModelBusy(endpoint=url, operation=operation, reason="loading")
 
 
 def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
     # The server does not report its limit, so the elapsed time replaces it.
-    return request.call.build_timeout("load", limit_s=monotonic() - request.call.started)
+    return request.build_timeout("load", limit_s=monotonic() - request.started)
 
 
 def _reject(reason: Rejection | None = None, setting: str | None = None) -> SignalBuilder:
@@ -355,14 +336,14 @@ def _reject(reason: Rejection | None = None, setting: str | None = None) -> Sign
 
 def _build_unauthorized(request: ModelRequest, error: ServerError, status: int) -> Signal:
     """Build the refusal of a key; the text of the server may quote a part of the key."""
-    if request.call.endpoint.provider == "ollama":
+    if request.endpoint.provider == "ollama":
         return (_build_sign_in if status == _UNAUTHORIZED else _reject())(request, error, status)
-    is_set = bool(request.key.secret)
+    is_set = bool(request.endpoint.key.secret)
     cause = "the server requires another key" if is_set else "no key was sent"
     return request.build_rejection(
         f"{cause}{_format_status(status)}",
         "key_refused" if is_set else "key_missing",
-        request.key.variable or "models.llm.key_variable",
+        request.endpoint.key.variable or "models.llm.key_variable",
     )
 
 
@@ -373,7 +354,7 @@ def _build_sign_in(request: ModelRequest, error: ServerError, status: int) -> Si
 
 def _build_not_served(request: ModelRequest, error: ServerError, status: int) -> Signal:
     cause = f"`{request.path}` is not served{_describe_error(request, error, status)}"
-    return request.call.build_protocol_error(format_one_line(cause), request.call.endpoint.setting)
+    return request.build_protocol_error(format_one_line(cause), request.endpoint.setting)
 
 
 def _describe_error(request: ModelRequest, error: ServerError, status: int) -> str:
@@ -459,11 +440,4 @@ _ROWS = (
 )
 """The errors of all servers: the same failure has the same signal, whatever the API."""
 
-OLLAMA_ERRORS = ErrorTable(rows=_ROWS)
-OPENAI_ERRORS = ErrorTable(
-    rows=_ROWS,
-    by_status={401: _build_unauthorized, 403: _build_unauthorized, 429: _build_busy},
-    # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
-    by_status_unless_page={503: _build_unavailable},
-)
-"""Servers that are asked with a key also refuse it with a body that is no error of the API."""
+_KEY_STATUSES = {401: _build_unauthorized, 403: _build_unauthorized, 429: _build_busy}

@@ -1,7 +1,7 @@
 """Answers questions from retrieved evidence.
 
 `engine` decides whether the evidence is good enough. `generative_answer` asks a language model and
-checks its claims (`checking`); `extractive_answer` quotes sentences. All of them use ports only.
+checks its `claims`; `extractive_answer` quotes sentences. All of them use ports only.
 """
 
 PROMPT_VERSION = "rag-v1"

@@ -14,33 +14,28 @@ the key terms of the question is checked afterwards.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import ClassVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.answers import AnswerMode, Evidence, Quote, Refusal, SupportingQuote, Turn
+from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.core.chunks import build_embed_text
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.rag.answer_check import Doubt, DoubtKind, check_quote, locate_terms
-from kebab.rag.engine import AnswerListener, DraftAnswer, to_warnings
-from kebab.rag.quote_units import (
-    CodeBlock,
-    QuoteUnit,
-    find_code_blocks,
-    find_quote_units,
-)
+from kebab.rag.engine import DraftAnswer, check_quote, locate_terms
+from kebab.rag.quote_units import CodeBlock, find_code_blocks, find_quote_units
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens, compute_mean_token
 from kebab.search.snippet import compute_coverage, weigh_keywords
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.model_input import escape_text
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
+from kebab.wire.ask import AnswerEvent
 
 _WORD_WEIGHT, _MEANING_WEIGHT, _PASSAGE_WEIGHT = 0.25, 0.60, 0.25
+_WEIGHT_BY_WORDS = _WORD_WEIGHT + _PASSAGE_WEIGHT
 
 MAX_EMBEDDED = 12
 """The most sentences that are compared by meaning, the best by words first.
@@ -65,39 +60,18 @@ _DUPLICATE_OVERLAP = 0.8
 """Two sentences are duplicates when they share this part of their tokens."""
 
 
-class _Candidate(Struct, frozen=True):
-    """A unit with its features; `meaning` and `nearness` are None when it cannot be embedded."""
-
-    passage: Evidence
-    unit: QuoteUnit
-    text: str
-    passage_score: float
-    word_share: float
-    factor: float
-    meaning: float | None = None
-    nearness: Mapping[str, float] | None = None
-    """How near each term of the question comes to a token of the unit."""
-
-    @property
-    def score(self) -> float:
-        score = _WORD_WEIGHT * self.word_share + _PASSAGE_WEIGHT * self.passage_score
-        if self.meaning is None:
-            score /= _WORD_WEIGHT + _PASSAGE_WEIGHT
-        else:
-            score += _MEANING_WEIGHT * self.meaning
-        return score * self.factor
-
-
 class ScoredSentence(Struct, frozen=True, kw_only=True):
     """A sentence at [start, end) of its chunk's text, and its score from 0 to 1.
 
-    `nearness` is how near each term of the question comes to a token of it; None without vectors.
+    `factor` tells how well it stands alone; it is part of the score. `nearness` is how near each
+    term of the question comes to a token of it; None without vectors.
     """
 
     passage: Evidence
     start: int
     end: int
     score: float
+    factor: float = 1.0
     nearness: Mapping[str, float] | None = None
 
     @property
@@ -119,16 +93,22 @@ def rank_sentences(
     """
     keywords = weigh_keywords(asked)
     best = max((passage.score for passage in passages), default=0.0)
-    candidates: list[_Candidate] = []
+    candidates: list[ScoredSentence] = []
     for passage in passages:
         chunk, passage_score = passage.chunk, compute_relative_evidence(passage.score, best)
         context = collect_all_tokens((chunk.title, *chunk.heading_path))
         for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
-            text = chunk.text[unit.start : unit.end]
-            own = collect_tokens(text)
+            own = collect_tokens(chunk.text[unit.start : unit.end])
             shares = (compute_coverage(keywords, one) for one in (own, own | context))
+            score = _WORD_WEIGHT * sum(shares) / 2 + _PASSAGE_WEIGHT * passage_score
             candidates.append(
-                _Candidate(passage, unit, text, passage_score, sum(shares) / 2, unit.form.value)
+                ScoredSentence(
+                    passage=passage,
+                    start=unit.start,
+                    end=unit.end,
+                    score=score * unit.form.value / _WEIGHT_BY_WORDS,
+                    factor=unit.form.value,
+                )
             )
     candidates.sort(key=lambda one: -one.score)
     if embedder is not None and embedder.supports(question):
@@ -138,8 +118,8 @@ def rank_sentences(
 
 
 def _compare_meaning(
-    question: str, candidates: list[_Candidate], embedder: Embedder
-) -> list[_Candidate]:
+    question: str, candidates: list[ScoredSentence], embedder: Embedder
+) -> list[ScoredSentence]:
     """Return the candidates with their late interaction, or unchanged when the model fails."""
     known: dict[Key, str] = {}
     for position, one in enumerate(candidates):
@@ -164,7 +144,8 @@ def _compare_meaning(
     return [
         replace(
             one,
-            meaning=float(cosines[key].mean()),
+            score=one.score * _WEIGHT_BY_WORDS
+            + _MEANING_WEIGHT * float(cosines[key].mean()) * one.factor,
             nearness={term: float(cosines[key][at].mean()) for term, at in places.items() if at},
         )
         if (key := Key(position)) in cosines
@@ -174,13 +155,13 @@ def _compare_meaning(
 
 
 def _select_distinct(
-    candidates: Sequence[_Candidate], keywords: Mapping[str, float], limit: int
+    candidates: Sequence[ScoredSentence], keywords: Mapping[str, float], limit: int
 ) -> Iterator[ScoredSentence]:
     """Yield the best candidate, and the next ones that are no copies and hold some keywords.
 
     The sentence before or after a quoted one belongs to its quote.
     """
-    distinct: list[tuple[_Candidate, frozenset[str]]] = []
+    distinct: list[tuple[ScoredSentence, frozenset[str]]] = []
     quoted: list[ScoredSentence] = []
     least = 0.0
     for one in candidates:
@@ -190,21 +171,15 @@ def _select_distinct(
         if any(
             (
                 one.passage.chunk.key == other.passage.chunk.key
-                and one.unit.start < other.unit.end
-                and other.unit.start < one.unit.end
+                and one.start < other.end
+                and other.start < one.end
             )
             or (len(tokens & words) >= _DUPLICATE_OVERLAP * len(tokens | words))
             for other, words in distinct
         ):
             continue
         distinct.append((one, tokens))
-        sentence = ScoredSentence(
-            passage=one.passage,
-            start=one.unit.start,
-            end=one.unit.end,
-            score=min(1.0, one.score),
-            nearness=one.nearness,
-        )
+        sentence = replace(one, score=min(1.0, one.score))
         share = compute_coverage(keywords, tokens)
         pairs = (sorted((sentence, other), key=attrgetter("start")) for other in quoted)
         if share >= least or any(is_adjacent(*pair) for pair in pairs):
@@ -213,50 +188,39 @@ def _select_distinct(
             yield sentence
 
 
-class ExtractiveWriter(Struct, frozen=True, kw_only=True):
-    """Answers with sentences quoted from the notes."""
+def quote_passages(
+    question: str,
+    page: Page,
+    *,
+    embedder: Embedder | None,
+    sentences: int,
+    report: Callable[[AnswerEvent], None],
+) -> DraftAnswer:
+    """Return the best sentences as quotes; nothing when they lack a word that is asked for.
 
-    embedder: Callable[[], Embedder | None]
-    sentences: int
-    mode: ClassVar[AnswerMode] = AnswerMode.EXTRACTIVE
-    model: ClassVar[None] = None
-
-    def write(
-        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
-    ) -> DraftAnswer:
-        """Return the best sentences as quotes; nothing when they lack a word that is asked for.
-
-        A rare word that none of the passages holds is one.
-        """
-        del history
-        passages = [
-            Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
-            for hit in page.hits
-        ]
-        found = rank_sentences(
-            question, passages, page.term_rarities, self.embedder(), self.sentences
-        )
-        if not found:
-            return DraftAnswer(refusal=Refusal.SCORE_GATE)
-        text, citations = format_quotes(found)
-        best = citations[0].quote  # the best sentence, and those beside it that are quoted too
-        doubts = check_quote(question, page.term_rarities, best, found[0].nearness)
-        unfound = [
-            Doubt(DoubtKind.TERM_NOT_FOUND, one.term)
-            for one in doubts
-            if one.term in page.unheld_terms
-        ]
-        if unfound:
-            return DraftAnswer(refusal=Refusal.SCORE_GATE, warnings=to_warnings(unfound))
-        listener.on_token(text)
-        used = len({citation.quote.chunk.key for citation in citations})
-        return DraftAnswer(
-            text=text,
-            citations=citations,
-            used=used,
-            warnings=to_warnings(doubts),
-            uncertain=bool(doubts),
-        )
+    A rare word that none of the passages holds is one.
+    """
+    passages = [
+        Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
+        for hit in page.hits
+    ]
+    found = rank_sentences(question, passages, page.term_rarities, embedder, sentences)
+    if not found:
+        return DraftAnswer(refusal="score_gate")
+    text, citations = format_quotes(found)
+    best = citations[0].quote  # the best sentence, and those beside it that are quoted too
+    doubts = check_quote(question, page.term_rarities, best, found[0].nearness)
+    if any(one.term in {*page.unheld_terms, *page.absent_terms} for one in doubts):
+        unfound = tuple(one._replace(kind="term_not_found").to_warning() for one in doubts)
+        return DraftAnswer(refusal="score_gate", warnings=unfound)
+    report(AnswerEvent(type="token", delta=text))
+    return DraftAnswer(
+        text=text,
+        citations=citations,
+        used=len({citation.quote.chunk.key for citation in citations}),
+        warnings=tuple(one.to_warning() for one in doubts),
+        uncertain=bool(doubts),
+    )
 
 
 _QUOTE_PREFIX = compile_lazily(r"\n[ \t]*(?:>[ \t]?)+")

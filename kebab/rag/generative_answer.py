@@ -7,21 +7,21 @@ limit cut off ends at its last whole sentence or line of code.
 import re
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
-from kebab.core.answers import AnswerMode, Completion, LanguageModel, Refusal, Turn
+from kebab.core.answers import Completion, LanguageModel, Turn
 from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
-from kebab.rag.checking.markers import find_fenced_blocks
-from kebab.rag.engine import EMPTY_USAGE, AnswerListener, DraftAnswer
+from kebab.rag.engine import EMPTY_USAGE, DraftAnswer
+from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad, remove_frame
 from kebab.text.language import detect_question_language
 from kebab.text.sentences import LayoutKind, find_sentences
-from kebab.wire.ask import AnswerUsage, AnswerWarning
+from kebab.wire.ask import AnswerEvent, AnswerUsage, AnswerWarning, RefusalName
 
 UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 
@@ -100,7 +100,7 @@ class _Run(Struct):
         self.usage = structs.replace(self.usage, truncated=True)
         self.warn("answer_truncated", f"the answer is incomplete because {cause}")
 
-    def build_draft(self, *, text: str = "", refusal: Refusal | None = None) -> DraftAnswer:
+    def build_draft(self, *, text: str = "", refusal: RefusalName | None = None) -> DraftAnswer:
         return DraftAnswer(
             text=text,
             refusal=refusal,
@@ -114,18 +114,16 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
     """Writes answers with a language model.
 
     By its policy unsupported claims are marked, or the answer is withheld. `windows` are those that
-    servers told in an overflow, by the name of the model.
+    servers told in an overflow, by the name of the model. `report` gets the text while it comes.
     """
 
     model: LanguageModel
     answer_tokens: int
+    report: Callable[[AnswerEvent], None]
     policy: UnsupportedPolicy = "mark"
     windows: MutableMapping[str, int] = field(default_factory=dict)
-    mode: ClassVar[AnswerMode] = AnswerMode.GENERATIVE
 
-    def write(
-        self, question: str, page: Page, history: Sequence[Turn], listener: AnswerListener
-    ) -> DraftAnswer:
+    def write(self, question: str, page: Page, history: Sequence[Turn]) -> DraftAnswer:
         """Return the checked answer of the model, or its text so far after an interruption."""
         packer = LoadPacker(
             hits=page.hits,
@@ -133,17 +131,18 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             answer_tokens=self.answer_tokens,
         )
         run = _Run(packer.pack(self._window))
-        buffer = StreamBuffer(listener.on_token, lambda: listener.on_restart(_THOUGHT))
+        buffer = StreamBuffer(
+            lambda text: self.report(AnswerEvent(type="token", delta=text)),
+            lambda: self.report(AnswerEvent(type="restart", reason=_THOUGHT)),
+        )
         try:
             while (completion := self._try(question, run, history, buffer, packer)) is None:
                 buffer.reset()
-                listener.on_restart(_TOO_LONG)
+                self.report(AnswerEvent(type="restart", reason=_TOO_LONG))
         except KeyboardInterrupt:
             if not buffer.is_open:
                 raise
-            return run.build_draft(
-                text=remove_frame(buffer.text), refusal=Refusal.LLM_STREAM_ABORTED
-            )
+            return run.build_draft(text=remove_frame(buffer.text), refusal="llm_stream_aborted")
         run.usage = structs.replace(
             run.usage,
             prompt_tokens=completion.prompt_tokens,
@@ -154,11 +153,11 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
         text, limit = completion.text, run.load.answer_tokens
         if not text.strip():
             run.warn("empty_answer", self._explain_empty(completion, limit))
-            return run.build_draft(refusal=Refusal.EMPTY_ANSWER)
+            return run.build_draft(refusal="empty_answer")
         if completion.is_cut and not run.usage.truncated:
             run.mark_truncated(self._explain_limit(completion, limit))
         if prompt.is_declined(text):
-            return run.build_draft(refusal=Refusal.LLM_SELF_JUDGE)
+            return run.build_draft(refusal="llm_self_judge")
         if completion.other_models:
             others = ", ".join(completion.other_models[:_MOST_NAMES])
             cause = f"the server does not list {self.model.name}, and may use another: {others}"
@@ -167,7 +166,7 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             count = completion.prompt_tokens
             run.warn("prompt_cut", f"the server read only a part of the notes; tokens: {count}")
         # The import is slow, so it runs after the model has answered.
-        from kebab.rag.checking.citations import check_answer
+        from kebab.rag.claims import check_answer
 
         text = cut_unfinished(text) if run.usage.truncated else text.rstrip()
         checked = check_answer(text, run.load.passages, self.policy, question)
@@ -175,10 +174,10 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if not checked.supported and _calls_tool(completion):
             run.warn("empty_answer", _CALL)
-            return run.build_draft(refusal=Refusal.EMPTY_ANSWER)
+            return run.build_draft(refusal="empty_answer")
         if withheld or not checked.supported:
             run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
-            return run.build_draft(refusal=Refusal.UNSUPPORTED_CLAIMS)
+            return run.build_draft(refusal="unsupported_claims")
         return replace(
             run.build_draft(text=checked.text),
             citations=checked.citations,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from kebab.core.answers import Evidence, Message, Quote, Turn
 from kebab.core.chunks import is_front_matter
-from kebab.core.queries import Hit, Snippet, StoredChunk
+from kebab.core.queries import Hit, Snippet
 from kebab.errors.catalog import ContextOverflow
 from kebab.text.language import Language
 from kebab.text.model_input import build_digest, escape_text, estimate_tokens, fit_sentences
@@ -113,11 +113,6 @@ def estimate_overhead(question: str, history: Sequence[Turn] = ()) -> int:
     return estimate_prompt_tokens(bare) + _FRAME_TOKENS
 
 
-def compute_evidence_budget(context_tokens: int, answer_tokens: int, overhead: int) -> int:
-    """Return how many tokens of passages fit beside the answer."""
-    return max(0, context_tokens - limit_answer(answer_tokens, context_tokens) - overhead)
-
-
 def limit_answer(answer_tokens: int, context_tokens: int) -> int:
     """Return the most tokens of an answer, which takes at most half of the window."""
     return min(answer_tokens, context_tokens // 2)
@@ -185,11 +180,6 @@ def estimate_evidence_tokens(passage: Evidence) -> int:
     return estimate_tokens(_format_block(passage.marker, location, text, _PLACEHOLDER_DIGEST)) + 1
 
 
-def estimate_escaped_tokens(text: str) -> int:
-    """Estimate the tokens of a passage's text after escaping."""
-    return estimate_tokens(escape_evidence(text))
-
-
 def _format_block(marker: int, location: str, text: str, digest: str) -> str:
     return f"<passage-{digest} [{marker}]>\nFrom: {location}\n{text}\n</passage-{digest}>"
 
@@ -243,13 +233,15 @@ def pack_evidence(hits: Sequence[Hit], budget: int) -> list[Evidence]:
     best: dict[str, int] = {}
     for passage in packed:
         best.setdefault(passage.chunk.doc_id, passage.marker)
-    packed.sort(key=lambda one: (best[one.chunk.doc_id], *_get_position(one.chunk)))
+    # Front matter stands behind the text.
+    packed.sort(
+        key=lambda one: (
+            best[one.chunk.doc_id],
+            is_front_matter(one.chunk.ordinal, one.chunk.text),
+            one.chunk.ordinal,
+        )
+    )
     return [replace(passage, marker=number) for number, passage in enumerate(packed, start=1)]
-
-
-def _get_position(chunk: StoredChunk) -> tuple[bool, int]:
-    """Return the place of a passage in its document; front matter stands behind the text."""
-    return is_front_matter(chunk.ordinal, chunk.text), chunk.ordinal
 
 
 def _cut(passage: Evidence, snippet: Snippet, budget: int) -> Evidence:
@@ -259,7 +251,9 @@ def _cut(passage: Evidence, snippet: Snippet, budget: int) -> Evidence:
     match = max(0, text.find(snippet.text))
     match += snippet.highlights[0][0] if snippet.highlights else 0
     limit = max(_MIN_TEXT_TOKENS, budget - overhead)
-    start, end = fit_sentences(text, limit, match, estimate_escaped_tokens)
+    start, end = fit_sentences(
+        text, limit, match, lambda part: estimate_tokens(escape_evidence(part))
+    )
     return replace(passage, text=text[start:end], start=start)
 
 
@@ -334,9 +328,8 @@ class LoadPacker(Struct, frozen=True, kw_only=True):
 
     def pack(self, window: int) -> PromptLoad:
         """Return the load for a window of so many tokens."""
-        return self._pack(
-            compute_evidence_budget(window, self.answer_tokens, self.overhead), window
-        )
+        budget = window - limit_answer(self.answer_tokens, window) - self.overhead
+        return self._pack(max(0, budget), window)
 
     def repack(self, load: PromptLoad, overflow: ContextOverflow, *, is_told: bool) -> PromptLoad:
         """Return a smaller load after an overflow.

@@ -59,8 +59,6 @@ _NUMBER_WORD = compile_lazily(r"\d[\d,.]*(?:st|nd|rd|th|s)?")
 _CODE = compile_lazily(r"(?=.*(?:\d|_|[a-z][A-Z]|\w\.\w|[+#]$)).+")
 _ENDS_SENTENCE = compile_lazily(r"(?:\A|[.!?:;\"“—])[\s\"“*_(]*+$")
 _LOOK_BEHIND = 6
-_SENTENCE_END = compile_lazily(r"(?<=[.!?。！？])\s+")
-_ASKS = ("?", "？", "\u061f")
 
 MAX_WORDS = 64
 """The most content words that are read; a pasted page is no question about each of its words."""
@@ -107,15 +105,6 @@ class _Word(NamedTuple):
     end: int
     text: str
     kind: TermKind
-
-
-def select_asking_sentences(question: str) -> str:
-    """Return the sentences that end in a question mark; all if there is none.
-
-    The others tell about the person who asks: `I use Emacs. How do I restore a backup?`
-    """
-    asking = [part for part in _SENTENCE_END.split(question.strip()) if part.endswith(_ASKS)]
-    return " ".join(asking) or question
 
 
 def extract_question_terms(question: str, *, nouns: bool = False) -> tuple[QuestionTerm, ...]:

@@ -25,7 +25,6 @@ MAX_PASSAGES = 100
 RefusalName = Literal[
     "no_chunks",
     "score_gate",
-    "absent_terms",
     "llm_self_judge",
     "unsupported_claims",
     "llm_stream_aborted",
@@ -177,7 +176,7 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     """Whether the answer is about what was asked: `uncertain` when the cited passages may be about
     something else, which `warnings` explains; `no` for every refusal."""
     absent_terms: list[str] = msgspec.field(default_factory=list)
-    """The key terms of the question that occur nowhere in the notes, as the question words them."""
+    """The words of the question that occur nowhere in the notes, as a search says it."""
     citations: list[AnswerCitation]
     """The citations, ordered by marker; one marker may have several."""
     suggestions: list[SearchHit]

@@ -46,12 +46,10 @@ MetricName: TypeAlias = Literal[
     "mrr@10",
     "ndcg@10",
     "empty_rate",
-    "refusal_precision",
     "refusal_recall",
     "false_refusal_rate",
     "calibration_error",
     "median_ms",
-    "p95_ms",
 ]
 """Every metric of a report."""
 
@@ -127,26 +125,11 @@ class EvalSkipped(Struct, frozen=True, kw_only=True):
     """The reason why it was not measured."""
 
 
-class EvalSettings(Struct, frozen=True, kw_only=True):
-    """The settings of the measurement."""
-
-    limit: Positive = 10
-    """The maximum number of hits for a question."""
-    per_doc: Positive | None = None
-    """The maximum number of hits from one document."""
-    rerank: bool = False
-    """Whether modes with vectors compare the first passages with the question by token."""
-    by_doc: bool = False
-    """Whether any passage of the right document counts as right, whatever its lines."""
-
-
 class EvalGolden(Struct, frozen=True, kw_only=True):
     """The golden set."""
 
     path: str
     """The path of the file of questions, as it was given."""
-    digest: str
-    """A hash of all questions and their right answers."""
     answerable: Count
     """The number of questions that the notes answer."""
     unanswerable: Count
@@ -162,19 +145,11 @@ class EvalReport(Reply, frozen=True, kw_only=True, tag="eval_report.v1"):
 
     golden: EvalGolden
     """The golden set."""
-    settings: EvalSettings
-    """The settings of the measurement."""
     kebab_version: str
     """The version of kebab."""
     models: ModelInfo
     """The versions that shape the index."""
-    corpus_revision: int
-    """The revision of the index at the last question."""
     modes: list[EvalMode]
     """The results of every measured mode."""
     skipped: list[EvalSkipped]
     """The modes that could not be measured."""
-    duration_ms: Count
-    """The duration of the run."""
-    moved: bool = False
-    """Whether the index changed during the run, so that not all questions met the same revision."""

@@ -296,8 +296,6 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     confidence: Literal["calibrated", "uncalibrated"] = "calibrated"
     """`calibrated` when the confidence of hits was measured for this model. With `uncalibrated`, it
     is generic: it rests on words and on the distance from other passages."""
-    download_bytes: int | None = None
-    """The size of the download; null when it is not known."""
 
 
 class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
@@ -328,9 +326,6 @@ class ModelListRequest(
     Request["ModelList"], frozen=True, kw_only=True, tag="model_list_request.v1"
 ):
     """List embedding models."""
-
-    all: bool = False
-    """Also list the models of fastembed."""
 
 
 class ModelPullRequest(

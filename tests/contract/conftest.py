@@ -12,7 +12,6 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kebab.core.answers import AnswerMode, Refusal
 from kebab.store.sqlite.sessions import SqliteSessionStore
 from tests.fakes.console import CommandResult, environment, run
 from tests.fakes.session_store import turn
@@ -114,7 +113,7 @@ def talk(home):
     """A session of two turns."""
     kept = SqliteSessionStore(home / "data" / "kebab", 9)
     kept.add_turn(turn())
-    kept.add_turn(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
+    kept.add_turn(turn(refusal="score_gate", mode="extractive", model=None))
 
 
 def _start_program(*arguments, module=REAL, stdin=b"", **options):

@@ -134,9 +134,9 @@ OUTCOMES = r"""
 2 invalid_input          model pull nonsense
 2 invalid_input          model use nonsense
 0 eval_report.v1         eval evals/queries.jsonl
-0 eval_report.v1         eval evals/queries.jsonl --out report.json --by-doc
+0 eval_report.v1         eval evals/queries.jsonl --rerank
 2 embedding_unavailable  eval evals/queries.jsonl --mode vector
-2 usage_invalid          eval evals/queries.jsonl -n many
+2 usage_invalid          eval evals/queries.jsonl --mode many
 """
 """The exit status of each line, and the schema or the error code."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import bert_graph, install
+from kebab.embed import install, package_weights
 from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
@@ -83,7 +83,7 @@ def build_tokenizer(*, padding: bool = False) -> str:
 def build_onnx(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
     found = build_weights(seed, hidden=hidden, positions=positions)
-    data: bytes = bert_graph.build_graph(found).SerializeToString()
+    data: bytes = package_weights.build_graph(found).SerializeToString()
     return data
 
 
@@ -104,7 +104,6 @@ def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> 
     manifest = install.Manifest(
         embedding_version=model.version,
         source="tests",
-        cosine=None,
         files={name: install.read_file_facts(directory / name) for name in install.FILES},
     )
     install.write_manifest(directory, manifest)

@@ -564,16 +564,9 @@ def _list_eval_cases() -> Iterator[Case]:
     bad = write_file(
         "bad.jsonl", b'{"query": "a", "doc": "b"}\n{"query": "a", "line_start": "x"}\n'
     )
-    judged = write_file("qrels.tsv", b"query-id\tcorpus-id\tscore\nrule\tgarden.md\t1\n")
-    run = SUCCESS["eval"]
     for name, line in (
         ("io_error", ("eval", "nowhere.jsonl")),
-        ("bad_number", (*run, "-n", "3")),
-        ("nowhere_to_keep", (*run, "--out", "nowhere/report.json")),
-        ("read_only", (*run, "--out", "report.json", "--read-only")),
-        ("embedding_unavailable", (*run, "--mode", "vector")),
+        ("embedding_unavailable", (*SUCCESS["eval"], "--mode", "vector")),
     ):
         yield Case(command="eval", name=name, line=line)
     yield Case(command="eval", name="bad_line", line=("eval", "bad.jsonl"), meets=bad)
-    graded = (*run, "--qrels", "qrels.tsv", "--by-doc")
-    yield Case(command="eval", name="graded", line=graded, meets=judged)

@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 import pytest
 
-from kebab.core.answers import AnswerMode, Refusal
 from kebab.embed.registry import MINILM
 from kebab.store.sqlite.connection import get_expected_schema_version, read_migrations
 from kebab.store.sqlite.sessions import SqliteSessionStore
@@ -116,7 +115,7 @@ class Stage:
         self._ingest()
         talk = SqliteSessionStore(self.home / _DATA, 9)
         talk.add_turn(turn())
-        talk.add_turn(turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None))
+        talk.add_turn(turn(refusal="score_gate", mode="extractive", model=None))
 
     def vectors(self) -> None:
         """Notes read with a model."""

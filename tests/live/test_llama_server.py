@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.core.answers import Message
 from kebab.errors.catalog import (
     ContextOverflow,
@@ -14,16 +15,15 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.embeddings import EmbeddingServer
-from kebab.llm.endpoint import parse_base_url
-from kebab.llm.http_stream import Deadlines
-from kebab.llm.openai import OpenAiChat, OpenAiOptions
+from kebab.llm.chat import OpenAiChat
+from kebab.llm.embeddings import embed_texts
+from kebab.llm.endpoint import ApiKey, parse_base_url
 from tests.live.llama_server import ALIAS, UnavailableError, run_server
 from tests.live.tiny_gguf import write_embedding_model
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
-DEADLINES = Deadlines(connect_s=5.0, first_token_s=60.0, total_s=120.0)
+DEADLINES = Llm(connect_s=5.0, first_token_s=60.0, total_s=120.0)
 SOON_S = 30.0
 """The longest time after which a server notices that nobody listens."""
 
@@ -36,8 +36,9 @@ class EnoughError(Exception):
 
 
 def build_model(server, deadlines=DEADLINES, *, name=ALIAS, key=None):
-    options = OpenAiOptions(context_tokens=2048, deadlines=deadlines, key=key)
-    return OpenAiChat(parse_base_url(server.url), name, options)
+    options = replace(deadlines, context_tokens=2048)
+    endpoint = replace(parse_base_url(server.url), key=ApiKey(key or "", "OPENAI_API_KEY"))
+    return OpenAiChat(endpoint, name, options)
 
 
 def ask(model, text, on_text=lambda piece: None, max_tokens=24):
@@ -166,12 +167,10 @@ def test_a_server_with_one_model_answers_to_any_name(llama):
 def test_a_server_that_embeds_gives_vectors_of_any_text_and_refuses_what_is_too_long(start_llama):
     with start_llama(embeds=True) as server:
         server.wait_until_ready()
-        model = EmbeddingServer(
-            provider="openai", endpoint=parse_base_url(server.url), model=ALIAS, connect_s=5.0
-        )
-        vectors = model.embed(["a pump", "the valve", "."], 60.0)
+        where = parse_base_url(server.url), ALIAS, 5.0
+        vectors = embed_texts(*where, ["a pump", "the valve", "."], 60.0)
         with pytest.raises(ContextOverflow):
-            model.embed(["pump " * 2000], 60.0)
+            embed_texts(*where, ["pump " * 2000], 60.0)
 
     assert {len(vector) for vector in vectors} == {576}
 

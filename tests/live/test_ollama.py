@@ -7,16 +7,16 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.core.answers import Message
 from kebab.errors.catalog import ContextOverflow, ModelNotPulled, ModelRejected, TimedOut
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.http_stream import Deadlines
 from kebab.llm.server_check import add_default_tag, probe_ollama
 from tests.isolation import REAL
 from tests.ports.language_models import ollama_model
 
 ENDPOINT = REAL.get("KEBAB_LIVE_OLLAMA", "")
-DEADLINES = Deadlines(connect_s=5.0, first_token_s=600.0, total_s=900.0)
+DEADLINES = Llm(connect_s=5.0, first_token_s=600.0, total_s=900.0)
 WINDOW = 2048
 
 pytestmark = [pytest.mark.live, pytest.mark.timeout(1200)]
@@ -35,7 +35,7 @@ def installed():
     with httpx.Client(trust_env=not endpoint.is_loopback, timeout=30) as client:
         return {
             name: client.post(endpoint.build_url("/api/show"), json={"model": name}).json()
-            for name in probe_ollama(endpoint, read_s=30.0).models
+            for name in probe_ollama(endpoint, read_s=30.0)[1]
         }
 
 
@@ -71,7 +71,7 @@ def ask(model, question, on_text=lambda piece: None, max_tokens=32):
 
 
 def test_the_server_has_the_model(name):
-    assert add_default_tag(name) in probe_ollama(parse_endpoint(ENDPOINT), name, read_s=30.0).models
+    assert add_default_tag(name) in probe_ollama(parse_endpoint(ENDPOINT), name, read_s=30.0)[1]
 
 
 def test_pieces_make_the_text_and_tokens_are_counted(model, heard):

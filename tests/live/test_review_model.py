@@ -2,10 +2,11 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from kebab.config.settings import Llm
+from kebab.llm.chat import OpenAiChat
 from kebab.llm.endpoint import parse_base_url
-from kebab.llm.http_stream import Deadlines
-from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from kebab.review.items import locate_item
 from kebab.review.model_worker import ModelWorker
 from kebab.review.prompts import ReviewTask
@@ -16,7 +17,7 @@ from tests.live.llama_server import ALIAS
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
-DEADLINES = Deadlines(connect_s=5.0, first_token_s=120.0, total_s=240.0)
+DEADLINES = Llm(connect_s=5.0, first_token_s=120.0, total_s=240.0)
 TEXT = "Teh dough \U0001f35e are baked at 250 degrees."
 _SHORT_WINDOW = 192
 
@@ -24,7 +25,7 @@ _SHORT_WINDOW = 192
 @pytest.fixture
 def model(llama):
     # A response takes half of the window at most, so a model that does not end costs little.
-    options = OpenAiOptions(context_tokens=_SHORT_WINDOW, deadlines=DEADLINES)
+    options = replace(DEADLINES, context_tokens=_SHORT_WINDOW)
     return OpenAiChat(parse_base_url(llama.url), ALIAS, options)
 
 

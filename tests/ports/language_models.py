@@ -8,6 +8,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from msgspec.structs import replace
+
+from kebab.config.settings import Llm
 from kebab.core.answers import AnswerCutError, Completion, JsonSchema, LanguageModel
 from kebab.errors.catalog import (
     ContextOverflow,
@@ -18,10 +21,8 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
+from kebab.llm.chat import OllamaChat, OpenAiChat
 from kebab.llm.endpoint import parse_base_url, parse_endpoint
-from kebab.llm.http_stream import Deadlines
-from kebab.llm.ollama import OllamaChat, OllamaOptions
-from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from kebab.wire.record import FinishName
 from tests.fakes import openai
 from tests.fakes.language_model import Pieces, ScriptedModel
@@ -41,7 +42,7 @@ Ending: TypeAlias = Literal["cut", "unended", "failed"]
 _PLACE: dict[str, Any] = {"endpoint": "http://127.0.0.1:1", "operation": "ask"}
 _LONG_S = 60.0
 
-PATIENT = Deadlines(connect_s=5.0, first_token_s=20.0, total_s=40.0)
+PATIENT = Llm(connect_s=5.0, first_token_s=20.0, total_s=40.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +101,7 @@ class Subject(Protocol):
         """Return what the server did not understand of all it was asked, and passed over."""
 
 
-Opener: TypeAlias = Callable[[Deadlines], AbstractContextManager[Subject]]
+Opener: TypeAlias = Callable[[Llm], AbstractContextManager[Subject]]
 
 
 class ScriptedSubject:
@@ -166,7 +167,7 @@ class ScriptedSubject:
 class OllamaSubject:
     """The adapter for Ollama with the fake server that it speaks to."""
 
-    def __init__(self, server: FakeOllama, deadlines: Deadlines) -> None:
+    def __init__(self, server: FakeOllama, deadlines: Llm) -> None:
         self._server = server
         self.model = ollama_model(server.url, deadlines)
 
@@ -213,7 +214,7 @@ class OllamaSubject:
 class OpenAiSubject:
     """The adapter for OpenAI-compatible servers with the fake server that it speaks to."""
 
-    def __init__(self, server: FakeOpenAi, deadlines: Deadlines) -> None:
+    def __init__(self, server: FakeOpenAi, deadlines: Llm) -> None:
         self._server = server
         self.model = openai_model(server.url, deadlines)
 
@@ -260,13 +261,13 @@ class OpenAiSubject:
 
 
 @contextmanager
-def _build_scripted(deadlines: Deadlines) -> Iterator[Subject]:
+def _build_scripted(deadlines: Llm) -> Iterator[Subject]:
     yield ScriptedSubject()
 
 
 def _build_ollama(generation: Generation) -> Opener:
     @contextmanager
-    def opened(deadlines: Deadlines) -> Iterator[Subject]:
+    def opened(deadlines: Llm) -> Iterator[Subject]:
         with fake_ollama("tiny:latest", generation=generation) as server:
             yield OllamaSubject(server, deadlines)
 
@@ -275,7 +276,7 @@ def _build_ollama(generation: Generation) -> Opener:
 
 def _build_openai(kind: Kind) -> Opener:
     @contextmanager
-    def opened(deadlines: Deadlines) -> Iterator[Subject]:
+    def opened(deadlines: Llm) -> Iterator[Subject]:
         with fake_openai("tiny", kind=kind) as server:
             yield OpenAiSubject(server, deadlines)
 
@@ -283,17 +284,16 @@ def _build_openai(kind: Kind) -> Opener:
 
 
 def ollama_model(
-    url: str, deadlines: Deadlines, *, model: str = "tiny", context_tokens: int = 8192
+    url: str, deadlines: Llm, *, model: str = "tiny", context_tokens: int = 8192
 ) -> OllamaChat:
     """Return the adapter for a server."""
-    options = OllamaOptions(context_tokens=context_tokens, deadlines=deadlines)
+    options = replace(deadlines, context_tokens=context_tokens)
     return OllamaChat(parse_endpoint(url), model, options)
 
 
-def openai_model(url: str, deadlines: Deadlines) -> OpenAiChat:
+def openai_model(url: str, deadlines: Llm) -> OpenAiChat:
     """Return the adapter for a server."""
-    options = OpenAiOptions(context_tokens=8192, deadlines=deadlines)
-    return OpenAiChat(parse_base_url(url), "tiny", options)
+    return OpenAiChat(parse_base_url(url), "tiny", deadlines)
 
 
 SUBJECTS: dict[str, Opener] = {
@@ -307,7 +307,7 @@ DIALECTS: dict[str, Opener] = {
     **{f"openai-{kind}": _build_openai(kind) for kind in KINDS},
 }
 """The same with the servers that differ in how they word a failure."""
-ADAPTERS: dict[str, Callable[[str, Deadlines], LanguageModel]] = {
+ADAPTERS: dict[str, Callable[[str, Llm], LanguageModel]] = {
     "ollama": ollama_model,
     "openai": openai_model,
 }

@@ -1,7 +1,7 @@
 """The conformance suite of the port `Embedder`.
 
-The fake, every model of the registry, two of the catalogue, and both kinds of servers run it. A
-server counts no tokens exactly, and gives no vectors of tokens.
+The fake, every model of the registry and both kinds of servers run it. A server counts no tokens
+exactly, and gives no vectors of tokens.
 """
 
 import random
@@ -13,9 +13,8 @@ from msgspec.structs import replace
 
 from kebab.app.model_adapters import Embedders
 from kebab.config.settings import Embedding, Models, Settings
-from kebab.embed.catalogue import list_catalogue
 from kebab.embed.onnx_embedder import OnnxEmbedder
-from kebab.embed.registry import MODELS, find_named
+from kebab.embed.registry import MODELS
 from tests.fakes import tiny_model
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.embedding_server import FakeEmbeddingServer, serve_embeddings
@@ -38,13 +37,6 @@ def models_dir(tmp_path_factory):
 WIDE = replace(MODELS[0], key="wide", version="test-wide-768-v1", dimension=768)
 """A model of another dimension than those of the registry."""
 
-GENERIC = [
-    model
-    for name in ("BAAI/bge-small-en-v1.5", "nomic-ai/nomic-embed-text-v1.5")
-    if (model := find_named(name, list_catalogue()))
-]
-"""Models of the catalogue: one with another pooling, one with prefixes."""
-
 
 def build_server_embedder(url, provider):
     settings = Settings(
@@ -63,7 +55,7 @@ def build_server_embedder(url, provider):
 
 @pytest.fixture(
     scope="module",
-    params=[None, *MODELS, WIDE, *GENERIC, "ollama", "openai"],
+    params=[None, *MODELS, WIDE, "ollama", "openai"],
     ids=lambda one: one if isinstance(one, str) else (one and one.key.split("/")[-1]) or "hashing",
 )
 def embedder(request, models_dir):

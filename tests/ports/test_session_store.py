@@ -1,21 +1,19 @@
-"""The conformance suite of the store of sessions: the fake and the adapter run it."""
+"""The store of sessions."""
 
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.answers import AnswerMode, Refusal, StoredSession
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.sessions import SqliteSessionStore
-from tests.fakes.session_store import MemorySessionStore, turn
+from kebab.wire.ask import SessionSummary
+from tests.fakes.session_store import turn
 
 LIMIT = 3
 HOSTILE = "a\0b\x1b[2J\u202e\u2028\r\n'; DROP TABLE turns; --" + "아주 긴 " * 20_000
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def session_store(request, tmp_path):
-    if request.param == "memory":
-        return MemorySessionStore(LIMIT)
+@pytest.fixture
+def session_store(tmp_path):
     open_writer(tmp_path).close()
     return SqliteSessionStore(tmp_path, LIMIT)
 
@@ -35,7 +33,7 @@ def list_questions(turns):
     "said",
     [
         turn(),
-        turn(refusal=Refusal.SCORE_GATE, mode=AnswerMode.EXTRACTIVE, model=None),
+        turn(refusal="score_gate", mode="extractive", model=None),
         turn(question="백업은 어떻게 해?", answer="", created=1_700_000_000.123),
         turn(session="e\u0301 'x'", question=HOSTILE, standalone=HOSTILE, answer=HOSTILE),
     ],
@@ -91,25 +89,25 @@ def test_the_most_recently_used_session_is_listed_first(session_store):
     ask_question(session_store, "old", "four", at=90)
 
     assert session_store.list_sessions() == [
-        StoredSession(
+        SessionSummary(
             name="old",
             turns=3,
             answered=3,
             stopped=0,
             folder=None,
             first_question="one",
-            created=10,
-            updated=90,
+            created_at="1970-01-01T00:00:10.000Z",
+            updated_at="1970-01-01T00:01:30.000Z",
         ),
-        StoredSession(
+        SessionSummary(
             name="new",
             turns=1,
             answered=1,
             stopped=0,
             folder=None,
             first_question="three",
-            created=50,
-            updated=50,
+            created_at="1970-01-01T00:00:50.000Z",
+            updated_at="1970-01-01T00:00:50.000Z",
         ),
     ]
 

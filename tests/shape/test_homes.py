@@ -23,7 +23,6 @@ HOMES = {
     "doc2docx": ("kebab.parse",),
     "dochan": ("kebab.parse",),
     "fastembed": (
-        "kebab.embed.catalogue",
         "kebab.embed.convert",
         "kebab.embed.hub_download",
         "kebab.embed.onnx_embedder",
@@ -67,7 +66,7 @@ HOMES = {
     "numpy": ("kebab.embed", "kebab.search", "kebab.store"),
     "obstore": ("kebab.store.objects",),
     # The graphs of models are built and converted when a model is installed.
-    "onnx": ("kebab.embed.bert_graph", "kebab.embed.convert"),
+    "onnx": ("kebab.embed.convert", "kebab.embed.package_weights"),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "PIL": ("kebab.llm.pictures",),

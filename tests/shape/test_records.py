@@ -18,9 +18,6 @@ REASONS = {
     ("kebab.server.tools.Read", "kebab.wire.fetch.FetchRequest"): (
         "one reference may stand alone, and models read its schema"
     ),
-    ("kebab.core.answers.StoredSession", "kebab.wire.ask.SessionSummary"): (
-        "its times are seconds"
-    ),
     ("kebab.core.progress.Progress", "kebab.wire.ingest.IngestProgress"): (
         "long runs of other commands report it too, and it has no envelope"
     ),

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.citations import check_answer
+from kebab.rag.claims import check_answer
 from tests.fakes.evidence import stored
 
 _DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]*\d|(?<![\w.,])\d(?![\w])")

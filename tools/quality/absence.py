@@ -50,7 +50,7 @@ def measure_absence(one: DataSet, chosen: argparse.Namespace) -> Iterator[str]:
     build_base(data_dir, one.list_documents(), one.docs, chosen.model)
     with open_base(data_dir, chosen.model) as kebab:
         counts = count_answers(kebab, list_questions(one)[:: chosen.every], chosen.modes[0])
-    columns = ("gate", "absent", "flagged")
+    columns = ("gate", "flagged")
     yield f"{one.name:14}{'all':>6}" + "".join(f"{name:>9}" for name in (*columns, "together"))
     for kind, counter in counts.items():
         shares = [counter[name] / counter["all"] for name in columns]
@@ -76,7 +76,7 @@ def _read_lines(path: Path) -> list[dict[str, str]]:
 def count_answers(
     kebab: Kebab, questions: Sequence[Question], mode: str
 ) -> dict[str, Counter[str]]:
-    """Return the counts by kind: all, refused by the gate, refused as absent, flagged."""
+    """Return the counts by kind: all, refused by the gate, flagged."""
     counts: dict[str, Counter[str]] = {}
     for one in questions:
         request = AskRequest(question=one.text, extractive=True, mode=mode)  # type: ignore[arg-type]
@@ -86,7 +86,7 @@ def count_answers(
 
 def _judge(reply: Answer) -> Iterator[str]:
     if reply.refusal_reason is not None:
-        yield "absent" if reply.refusal_reason == "absent_terms" else "gate"
+        yield "gate"
     elif reply.answers_question == "uncertain":
         yield "flagged"
 

@@ -20,6 +20,7 @@ from kebab.app.context import AppContext
 from kebab.app.search import build_query, prepare_vector_search
 from kebab.core.chunks import Answerability, AnswerabilityCurve
 from kebab.embed.registry import find_model
+from kebab.evals import list_relevant
 from kebab.search.answerability import (
     FAIR,
     LEXICAL,
@@ -123,14 +124,14 @@ def collect_cases(
         with open_base(data_dir, chosen.model) as kebab:
             for path in one.list_query_files():
                 asked: list[tuple[Kind, Item]] = [
-                    ("own" if names.issuperset(item.question.documents) else "related", item)
+                    ("own" if names.issuperset(list_relevant(item.question)) else "related", item)
                     for item in one.load_items(path)[:: chosen.every]
                 ]
                 if base == "whole" and "-" not in path.stem:
                     asked += [("unrelated", item) for item in others]
                 for kind, item in asked:
                     for mode in chosen.modes:
-                        signals = read_search_signals(context, item.question.text, mode)
+                        signals = read_search_signals(context, item.question.query, mode)
                         rank = search_item(kebab, item, mode).rank if kind == "own" else None
                         if signals is not None:
                             yield Case(

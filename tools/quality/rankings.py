@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kebab.app.facade import Kebab
-from kebab.evals import Question, build_outcome, compute_figures
-from kebab.wire.evals import EvalOutcome, MetricName
+from kebab.evals import build_outcome, compute_figures
+from kebab.wire.evals import EvalOutcome, GoldenQuery, MetricName
 from kebab.wire.search import ModeName, SearchRequest
 from tools.quality.sets import DataSet, Item, build_base, find_sets, open_base
 
@@ -38,7 +38,7 @@ def measure_set(one: DataSet, sets: Sequence[DataSet], chosen: argparse.Namespac
     path = one.folder / "unanswerable.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else ()
     texts = [json.loads(line)["query"] for line in lines][:: chosen.every]
-    related = [Item(question=Question(id=text, text=text, answerable=False)) for text in texts]
+    related = [Item(question=GoldenQuery(query=text, answerable=False)) for text in texts]
     with open_base(data_dir, chosen.model) as kebab:
         for path in one.list_query_files():
             items = one.load_items(path)[:: chosen.every]
@@ -60,16 +60,13 @@ def sample_unrelated(one: DataSet, other: DataSet) -> list[Item]:
 
 def remove_answers(items: Sequence[Item]) -> list[Item]:
     """Return questions as questions without an answer."""
-    return [
-        Item(question=Question(id=one.question.id, text=one.question.text, answerable=False))
-        for one in items
-    ]
+    return [Item(question=GoldenQuery(query=one.question.query, answerable=False)) for one in items]
 
 
 def search_item(kebab: Kebab, item: Item, mode: ModeName) -> EvalOutcome:
     """Return what a search finds for a question."""
     limit = _LIMIT_WITH_IGNORED if item.ignored else _LIMIT
-    request = SearchRequest(query=item.question.text, mode=mode, limit=limit)
+    request = SearchRequest(query=item.question.query, mode=mode, limit=limit)
     reply = kebab.run(request)
     hits = [hit for hit in reply.hits if hit.doc_path not in item.ignored][:_LIMIT]
     return build_outcome(item.question, msgspec.structs.replace(reply, hits=hits), 0.0)

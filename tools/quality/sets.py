@@ -5,24 +5,26 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
 from kebab.app.facade import Kebab
 from kebab.config.load import load_settings
 from kebab.config.settings import Settings
-from kebab.evals import Judgements, Question, read_qrels
+from kebab.wire.evals import GoldenQuery
 from kebab.wire.ingest import IngestRequest
 
 QUERY_FILES = "queries*.jsonl"
+Judgements: TypeAlias = dict[str, dict[str, int]]
+"""The grades of documents, by the id of the question."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
     """A question of a set, and the documents that do not count as hits of it."""
 
-    question: Question
+    question: GoldenQuery
     ignored: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -53,20 +55,30 @@ class DataSet:
     def load_items(self, path: Path) -> list[Item]:
         """Return the questions of one of these files."""
         qrels = self.folder / "qrels.tsv"
-        judged = read_qrels(qrels) if qrels.exists() else {}
+        judged = _read_qrels(qrels) if qrels.exists() else {}
         lines = path.read_text(encoding="utf-8").splitlines()
         return [_build_item(json.loads(line), judged) for line in lines if line.strip()]
+
+
+def _read_qrels(path: Path) -> Judgements:
+    """Return the relevance judgements of a file in BEIR's format: a header, then rows of three."""
+    judged: Judgements = {}
+    for line in path.read_text(encoding="utf-8").splitlines()[1:]:
+        query, doc, grade = line.split("\t")
+        judged.setdefault(query, {})[doc] = int(grade)
+    return judged
 
 
 def _build_item(row: dict[str, Any], judged: Judgements) -> Item:
     """Return a question; one on a page or a section counts by its document."""
     name, linked = str(row["id"]), row.get("linked_from")
     by_lines = linked is None and name not in judged
-    question = Question(
+    question = GoldenQuery(
         id=name,
-        text=row["query"],
+        query=row["query"],
         doc=None if name in judged else row["doc"],
-        lines=(row["line_start"], row["line_end"]) if by_lines else None,
+        line_start=row["line_start"] if by_lines else None,
+        line_end=row["line_end"] if by_lines else None,
         relevant=judged.get(name, {}),
     )
     return Item(question=question, ignored=frozenset(linked or ()))

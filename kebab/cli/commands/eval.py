@@ -1,21 +1,18 @@
 """`kebab eval` measures search quality with golden questions."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import MODES, Count, per_doc_option
+from kebab.cli.options import MODES
 from kebab.cli.progress import report_work
-from kebab.cli.render.evals import render_evaluation
-from kebab.errors.catalog import UsageInvalid
+from kebab.cli.render.canvas import Canvas, Column, clean, pluralize, render_columns
 from kebab.errors.signal import Exit
-from kebab.wire.search import MAX_LIMIT, ModeName
-
-_MIN_LIMIT = 10
-_FILE = click.Path(path_type=Path)
+from kebab.wire import evals
+from kebab.wire.search import ModeName
 
 
 @declare_command(
@@ -23,36 +20,15 @@ _FILE = click.Path(path_type=Path)
     exits=(Exit.UNUSABLE,),
     examples=(
         "kebab eval queries.jsonl",
-        "kebab eval queries.jsonl --mode hybrid --out after.json",
-        "kebab eval queries.jsonl --qrels qrels.tsv --json | jq '.modes[].figures[]'",
+        "kebab eval queries.jsonl --mode hybrid --rerank",
+        "kebab eval queries.jsonl --json | jq '.modes[].figures[]'",
     ),
 )
-@click.argument("queries", type=_FILE, metavar="QUERIES")
+@click.argument("queries", type=click.Path(path_type=Path), metavar="QUERIES")
 @click.option("--mode", "modes", multiple=True, type=MODES, help="Only these modes (repeatable).")
-@click.option(
-    "-n",
-    "--limit",
-    type=Count(_MIN_LIMIT, MAX_LIMIT),
-    default=_MIN_LIMIT,
-    show_default=True,
-    help="Judge the first N hits.",
-)
-@per_doc_option
 @click.option("--rerank", is_flag=True, help="Rerank the first passages.")
-@click.option("--by-doc", is_flag=True, help="Accept any passage of the right document.")
-@click.option(
-    "--qrels", type=_FILE, metavar="FILE", help="Relevance grades: query, document, grade."
-)
-@click.option("--out", type=_FILE, metavar="FILE", help="Write the report to this file.")
 def command(
-    context: CommandContext,
-    /,
-    queries: Path,
-    out: Path | None,
-    *,
-    modes: tuple[ModeName, ...],
-    qrels: Path | None,
-    **flags: Any,
+    context: CommandContext, /, queries: Path, *, modes: tuple[ModeName, ...], rerank: bool
 ) -> Exit:
     """Measure search with golden questions.
 
@@ -62,22 +38,68 @@ def command(
     every available mode is measured. The command only reads the knowledge base and stores no
     question. The report has the rank of each question, so two reports can be compared.
     """
-    from kebab.evals import check_output_path, evaluate, write_file
-    from kebab.wire.evals import EvalSettings
+    from kebab.evals import evaluate
 
     settings = context.load_settings()
-    if out:
-        context.require_writable("eval --out")
-        check_output_path(out)
-        if out.resolve() in {file.resolve() for file in (queries, qrels) if file}:
-            raise UsageInvalid(option="--out", cause=f"{out} is an input file")
     with (
         context.open_kebab(settings, read_only=True) as kebab,
         report_work(context) as reporter,
     ):
-        measured = EvalSettings(**flags)
-        reply = evaluate(kebab, queries, measured, reporter, modes=modes, qrels=qrels)
+        reply = evaluate(kebab, queries, reporter, modes=modes, rerank=rerank)
         reporter.finish(Exit.DONE, cancelled=False)
-    if out:
-        write_file(out, context.encode_reply(reply, Exit.DONE))
     return context.print_reply(reply, render_evaluation)
+
+
+_LABELS: dict[evals.MetricName, str] = {
+    "hit@1": "hit@1",
+    "hit@5": "hit@5",
+    "hit@10": "hit@10",
+    "mrr@10": "MRR@10",
+    "ndcg@10": "nDCG@10",
+    "empty_rate": "without a hit",
+    "refusal_recall": "refusal recall",
+    "false_refusal_rate": "false refusals",
+    "calibration_error": "calibration error",
+    "median_ms": "median ms",
+}
+
+
+def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
+    """Yield the questions, a table of every metric by mode, and notes."""
+    golden, model = reply.golden, reply.models.embedding_version or "no embedding model"
+    yield canvas.strong(f"kebab v{reply.kebab_version}") + f", {model}"
+    source = f"{pluralize(golden.answerable, 'question')} of {clean(golden.path)}"
+    nothing = f", {golden.unanswerable} that nothing answers" if golden.unanswerable else ""
+    yield f"{source}{nothing}; revision {reply.models.corpus_revision}"
+    figures = [{one.metric: one for one in mode.figures} for mode in reply.modes]
+    rows = [
+        (label, *(_format_value(by[metric]) for by in figures))
+        for metric, label in _LABELS.items()
+        if any(by[metric].value is not None for by in figures)
+    ]
+    if rows:
+        yield ""
+        columns = [Column(), *(Column(mode.mode, right=True) for mode in reply.modes)]
+        yield from render_columns(columns, rows, canvas)
+    yield from _render_notes(reply, canvas)
+
+
+def _format_value(figure: evals.EvalFigure) -> str:
+    if figure.value is None:
+        return "-"
+    return f"{figure.value:.1f}" if figure.unit == "ms" else f"{figure.value:.3f}"
+
+
+def _render_notes(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
+    golden = reply.golden
+    if golden.missing:
+        more = golden.missing_count - len(golden.missing)
+        named = ", ".join(map(clean, golden.missing)) + (f" and {more} more" if more else "")
+        yield from canvas.note(f"not indexed, and so never found: {named}")
+    for skipped in reply.skipped:
+        yield from canvas.note(f"{skipped.mode} was not measured: {clean(skipped.reason)}")
+    for mode in reply.modes:
+        for channel in mode.degraded:
+            count = pluralize(channel.questions, "question")
+            failure = f"{mode.mode}: {channel.channel} did not answer {count}"
+            yield from canvas.note(f"{failure}: {clean(channel.reason)}")

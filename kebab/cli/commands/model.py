@@ -25,15 +25,13 @@ def command() -> None:
     """List, download or change the embedding model."""
 
 
-@command.command("list", examples=("kebab model list", "kebab model list --all"))
-@click.option("--all", "all_", is_flag=True, help="Also list the models of fastembed, briefly.")
-def list_(context: CommandContext, /, *, all_: bool) -> Exit:
+@command.command("list", examples=("kebab model list",))
+def list_(context: CommandContext, /) -> Exit:
     """List the embedding models.
 
-    The active one is marked. With `--all`, the models of fastembed follow. Nobody has calibrated
-    the confidence of hits for them.
+    The active one is marked.
     """
-    return context.print_reply(context.run(ModelListRequest(all=all_)), render_model_list)
+    return context.print_reply(context.run(ModelListRequest()), render_model_list)
 
 
 @command.command("pull", examples=("kebab model pull multilingual-e5-small",))
@@ -59,8 +57,7 @@ def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
 
     Everything is embedded again. Meanwhile searches use words, and the new vectors that are there
     already. The next ingest continues an interrupted change. `auto` selects the model in the
-    settings, or the best one for the languages of the documents. `kebab model list --all` lists
-    other names.
+    settings, or the best one for the languages of the documents.
     """
     request = ModelUseRequest(name=name, folder=folder)
     reply, status = run_work(context, request)

@@ -124,11 +124,11 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
 
 
 def _render_doubts(reply: Answer, canvas: Canvas) -> Iterator[str]:
-    """Yield why an answer is uncertain, or the absent terms that a refusal does not name."""
+    """Yield why an answer is uncertain, or the words that the notes do not have."""
     if reply.answers_question == "uncertain":
         shown = [one.message for one in reply.warnings if _is_shown_as_doubt(reply, one)]
         label, text = "uncertain:", "; ".join(shown)
-    elif reply.absent_terms and reply.refusal_reason != "absent_terms":
+    elif reply.absent_terms:
         words = describe_absent_words(", ".join(reply.absent_terms), reply.coverage, "the notes")
         start, _, text = words.partition(": ")
         label = f"{start}:"

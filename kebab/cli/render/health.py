@@ -143,23 +143,11 @@ def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
 
 
 def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
-    """Yield every model, with a mark at the active one; one line for each of the catalogue."""
-    unused = [one for one in reply.models if not (one.installed or one.active)]
-    others = [one for one in unused if one.confidence == "uncalibrated"]
+    """Yield every model, with a mark at the active one."""
     for model in reply.models:
-        if model in others:
-            continue
         mark = canvas.success("●") if model.active else "○"
         yield f"{mark} {canvas.strong(model.name)}"
         yield from render_fields(_list_model_fields(model), canvas, "    ")
-    if others:
-        yield ""
-        yield "other models; the confidence of hits is not calibrated for them:"
-        width = max(len(model.name) for model in others)
-        for model in others:
-            size = format_bytes(model.download_bytes or 0)
-            facts = f"{model.dimension:>5} dimensions  {size:>8}  {model.languages}"
-            yield f"  {model.name:<{width}}{facts}"
     yield ""
     yield f"configured: {reply.configured}"
     if reply.reason:

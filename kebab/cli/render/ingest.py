@@ -260,7 +260,7 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
 
     if vectors.version:
         done = f"{pluralize(vectors.embedded, 'new passage')}, {vectors.reused:,} as before"
-        row = registry.find_named(vectors.version, registry.MODELS)
+        row = registry.find_named(vectors.version)
         because = f" because {clean(vectors.reason)}" if vectors.reason else ""
         text = f"{done}, with {row.key if row else vectors.version}{because}"
         yield from canvas.hang(text, f"{canvas.strong('embedded')}  ", 10)

@@ -13,7 +13,6 @@ const MOST_SESSIONS = 5;
 const REFUSALS = {
   no_chunks: "nothing was found",
   score_gate: "nothing that was found is close enough",
-  absent_terms: "a key term occurs nowhere in the notes",
   llm_self_judge: "the passages do not answer it",
   unsupported_claims: "the claims had no support in the passages",
   llm_stream_aborted: "the model stopped in the middle",

@@ -11,11 +11,13 @@ from typing import Any
 import apsw
 import msgspec
 
-from kebab.core.answers import StoredSession, Turn
+from kebab.core.answers import Turn
 from kebab.errors.catalog import ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import get_database_path, open_reader, translate_sqlite_errors
+from kebab.wire.ask import SessionSummary
+from kebab.wire.record import format_timestamp
 
 _COLUMNS = (
     "session, turn, question, standalone, answer, refusal, mode, model, created,"
@@ -76,9 +78,8 @@ class SqliteSessionStore:
         """
         with self._open_for_writing("ask --session") as database:
             index = int(database.execute(_NEXT, (turn.session,)).get)
-            refusal = turn.refusal.value if turn.refusal else None
             texts = (turn.question, turn.standalone, turn.answer)
-            settings = (refusal, turn.mode.value, turn.model, turn.created)
+            settings = (turn.refusal, turn.mode, turn.model, turn.created)
             end = (turn.stop_reason, turn.cancel_observed, turn.folder)
             database.execute(_ADD, (turn.session, index, *texts, *settings, *end))
             database.execute(
@@ -87,12 +88,18 @@ class SqliteSessionStore:
             )
         return index
 
-    def list_sessions(self) -> list[StoredSession]:
+    def list_sessions(self) -> list[SessionSummary]:
         """Return every session, the most recently used first."""
         with self._open_for_reading() as database:
             rows: list[Any] = database.execute(_SESSIONS).fetchall()
-        names = StoredSession.__struct_fields__
-        return [StoredSession(**dict(zip(names, row, strict=True))) for row in rows]
+        return [
+            SessionSummary(
+                **dict(zip(SessionSummary.__struct_fields__, row, strict=False)),
+                created_at=format_timestamp(created),
+                updated_at=format_timestamp(updated),
+            )
+            for *row, created, updated in rows
+        ]
 
     def delete_session(self, session: str) -> int:
         """Delete a session and return how many turns it had.

@@ -1,7 +1,6 @@
 import pytest
 
 from kebab.app.ask import list_sessions, parse_session_name, remove_sessions
-from kebab.core.answers import AnswerMode, Refusal
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.ask import (
     SessionListRequest,
@@ -23,8 +22,8 @@ def talks(desk):
         "and on Fridays?",
         standalone="how to restore on Fridays?",
         answer="The notes do not say.",
-        refusal=Refusal.SCORE_GATE,
-        mode=AnswerMode.EXTRACTIVE,
+        refusal="score_gate",
+        mode="extractive",
         model=None,
         created=3600.0,
     )

@@ -113,7 +113,7 @@ def test_highlights_and_passages_keep_their_places(settings, tmp_path):
 )
 def test_a_server_on_another_machine_gets_no_secrets(endpoint, is_masked):
     flags = {"models.llm.endpoint": endpoint, "models.llm.provider": "openai"}
-    model = build_language_model(load_settings(environ={}, flags=flags), environ={})
+    model = build_language_model(load_settings(environ={}, flags=flags))
 
     assert isinstance(model, CheckedModel)
     assert (model.mask(NOTE) != NOTE) is is_masked

@@ -25,6 +25,12 @@ from tests.fakes.openai import Say as OpenAiSays
 from tests.fakes.openai import build_json_answer, fake_openai
 
 
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    for name in ("OLLAMA_HOST", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture
 def made(tmp_path, tiny_models):
     """What makes the models of a knowledge base without a network."""
@@ -100,7 +106,7 @@ def test_ollama_gets_the_options_of_the_settings():
             endpoint=server.url, model="tiny", context_tokens=2048, keep_alive="9m", think=False
         )
 
-        completion = say(build_language_model(said, environ={}))
+        completion = say(build_language_model(said))
 
         (asked,) = [one for one in server.asked if one.path == "/api/chat"]
     assert completion.text == "Now."
@@ -112,9 +118,7 @@ def test_ollama_gets_the_options_of_the_settings():
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
 def test_a_failure_names_the_operation(provider):
     with refusing() as url:
-        model = build_language_model(
-            settings(provider=provider, endpoint=url), environ={}, operation="review"
-        )
+        model = build_language_model(settings(provider=provider, endpoint=url), operation="review")
 
         with pytest.raises(ModelUnreachable) as raised:
             say(model)
@@ -122,21 +126,23 @@ def test_a_failure_names_the_operation(provider):
     assert raised.value.operation == "review"
 
 
-def test_an_openai_compatible_server_gets_the_key_of_the_named_variable():
+def test_an_openai_compatible_server_gets_the_key_of_the_named_variable(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "sk-secret")
     with fake_openai("tiny", key="sk-secret") as server:
         server.enqueue(OpenAiSays("Now."))
         said = settings(provider="openai", endpoint=server.url, model="tiny", key_variable="MY_KEY")
 
-        completion = say(build_language_model(said, environ={"MY_KEY": "sk-secret"}))
+        completion = say(build_language_model(said))
 
     assert completion.text == "Now."
 
 
-def test_an_invalid_key_is_refused_with_the_name_of_its_variable():
+def test_an_invalid_key_is_refused_with_the_name_of_its_variable(monkeypatch):
+    monkeypatch.setenv("MY_KEY", "two\nlines")
     said = settings(provider="openai", key_variable="MY_KEY")
 
     with pytest.raises(ConfigInvalid, match="MY_KEY"):
-        build_language_model(said, environ={"MY_KEY": "two\nlines"})
+        build_language_model(said)
 
 
 @pytest.mark.parametrize(
@@ -148,23 +154,24 @@ def test_an_invalid_key_is_refused_with_the_name_of_its_variable():
     ],
 )
 @pytest.mark.parametrize("asked", [build_language_model, check_server])
-def test_an_invalid_port_is_refused_by_every_user(asked, llm, origin):
+def test_an_invalid_port_is_refused_by_every_user(monkeypatch, asked, llm, origin):
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:many")
     with pytest.raises(ConfigInvalid, match="port not understood: many") as refused:
-        asked(settings(**llm), environ={"OLLAMA_HOST": "127.0.0.1:many"})
+        asked(settings(**llm))
 
     assert refused.value.path == origin
 
 
 def test_the_server_is_described_in_a_sentence():
     with fake_ollama("tiny:latest", version="0.32.15") as server:
-        said = check_server(settings(endpoint=server.url, model="tiny"), environ={})
+        said = check_server(settings(endpoint=server.url, model="tiny"))
     assert said == f"Ollama 0.32.15 at {server.url} has tiny"
 
 
 def test_an_openai_compatible_server_answers_a_test_question():
     with fake_openai("tiny") as server:
         server.enqueue(OpenAiSays("H"))
-        said = check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+        said = check_server(settings(provider="openai", endpoint=server.url, model="tiny"))
 
         [body] = server.bodies
     assert said == f"the server at {server.url} lists tiny"
@@ -176,14 +183,14 @@ def test_a_slow_answer_to_a_test_question_is_no_fault(monkeypatch):
     with fake_openai("tiny") as server:
         server.enqueue(OpenAiSays("H", held_s=60))
 
-        assert check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+        assert check_server(settings(provider="openai", endpoint=server.url, model="tiny"))
 
 
 def test_a_model_that_a_server_does_not_list_is_refused_with_near_names():
     with fake_openai("other", "team/gemma3-4b") as server:
         said = settings(provider="openai", endpoint=server.url, model="gemma3:4b")
         with pytest.raises(ModelNotPulled) as refused:
-            check_server(said, {})
+            check_server(said)
 
     assert refused.value.models == ["team/gemma3-4b", "other"]
     assert refused.value.format_hint() == "export KEBAB_MODELS_LLM_MODEL=team/gemma3-4b"
@@ -194,7 +201,7 @@ def test_a_model_of_an_openai_compatible_server_that_can_only_embed_is_refused()
     with fake_openai("tiny") as server:
         server.answers["/chat/completions"] = build_json_answer(logits, status=500)
         with pytest.raises(ModelRejected) as refused:
-            check_server(settings(provider="openai", endpoint=server.url, model="tiny"), {})
+            check_server(settings(provider="openai", endpoint=server.url, model="tiny"))
 
     assert refused.value.reason == "task"
 
@@ -202,7 +209,7 @@ def test_a_model_of_an_openai_compatible_server_that_can_only_embed_is_refused()
 def test_a_model_of_ollama_that_can_only_embed_is_refused():
     model = Model(name="tiny:latest", capabilities=("embedding",))
     with fake_ollama(model) as server, pytest.raises(ModelRejected, match="embedding") as refused:
-        check_server(settings(endpoint=server.url, model="tiny"), {})
+        check_server(settings(endpoint=server.url, model="tiny"))
 
     assert refused.value.reason == "task"
 
@@ -212,7 +219,7 @@ def test_the_server_is_checked_before_a_prompt_is_sent(provider):
     with greeting(b"SSH-2.0-x\r\n") as url:
         said = settings(provider=provider, endpoint=url, connect_s=1.0)
         with pytest.raises(ModelUnreachable, match="does not answer"):
-            say(build_language_model(said, environ={}))
+            say(build_language_model(said))
 
 
 def test_the_variable_with_the_address_of_ollama_is_named():
@@ -223,16 +230,16 @@ def test_the_variable_with_the_address_of_ollama_is_named():
 
 
 def test_extractive_answers_need_no_server():
-    assert check_server(settings(provider="extractive"), environ={}) is None
+    assert check_server(settings(provider="extractive")) is None
 
 
 def test_an_unusable_server_is_reported_with_its_cause():
     nobody = "http://127.0.0.1:9"
     with pytest.raises(ModelUnreachable):
-        check_server(settings(endpoint=nobody), environ={})
+        check_server(settings(endpoint=nobody))
     with pytest.raises(ModelUnreachable):
-        check_server(settings(provider="openai", endpoint=nobody), environ={})
+        check_server(settings(provider="openai", endpoint=nobody))
     with fake_ollama("tiny:latest") as server, pytest.raises(ModelNotPulled):
-        check_server(settings(endpoint=server.url, model="other"), environ={})
+        check_server(settings(endpoint=server.url, model="other"))
     with fake_openai("tiny", key="sk-secret") as other, pytest.raises(ModelRejected):
-        check_server(settings(provider="openai", endpoint=other.url, model="tiny"), environ={})
+        check_server(settings(provider="openai", endpoint=other.url, model="tiny"))

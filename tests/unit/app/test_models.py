@@ -7,6 +7,7 @@ from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
 from kebab.errors.catalog import EmbeddingUnavailable, Locked, UsageInvalid
 from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelUseRequest
+from tests.fakes.embedding_server import FakeEmbeddingServer, serve_embeddings
 
 
 def _use(desk, name, **flags):
@@ -123,3 +124,24 @@ def test_auto_is_the_model_of_the_settings_and_fixes_a_mismatch(full):
 
     assert (report.model.name, report.embedded) == (MINILM.name, 3)
     assert full.search("cat", context=context, mode="vector").hits
+
+
+def test_a_folder_needs_the_name_of_its_model(full, tmp_path):
+    request = ModelUseRequest(name="auto", folder=str(tmp_path))
+
+    with pytest.raises(UsageInvalid, match="name the model"):
+        use_model(full.context(), request, ignore_progress, Cancel())
+
+
+@pytest.mark.parametrize("folder", [None, "weights"], ids=["server", "folder"])
+def test_no_folder_has_the_files_of_a_model_of_a_server(desk, folder):
+    with serve_embeddings(FakeEmbeddingServer()) as server:
+        embedding = {"provider": "ollama", "model": "nomic-embed-text", "endpoint": server.url}
+        flags = {f"models__embedding__{name}": value for name, value in embedding.items()}
+        request = ModelPullRequest(name="nomic-embed-text", folder=folder)
+        if folder is None:
+            report = pull_model(desk.context(**flags), request, ignore_progress, Cancel())
+            assert (report.model.installed, report.fetched) == (True, False)
+            return
+        with pytest.raises(UsageInvalid, match="is a model of a server"):
+            pull_model(desk.context(**flags), request, ignore_progress, Cancel())

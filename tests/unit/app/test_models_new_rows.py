@@ -16,9 +16,9 @@ WIDE = replace(
     name="tests/wide",
     version="tests-wide-768-v1",
     dimension=768,
-    pooling="cls",
     languages="English and French",
     language_trust=LanguageTrust(english=1.0, other=0.5),
+    cosine_scale=CosineScale(0.0, 0.8),
     probe=ProbePair(cosine=0.5, tolerance=0.5),
     package=None,
 )

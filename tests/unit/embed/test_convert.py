@@ -89,7 +89,6 @@ def test_a_hub_download_becomes_a_whole_directory(tmp_path):
     assert install.verify_files(target) == []
     manifest = json.loads((target / "manifest.json").read_text())
     assert manifest["source"] == "a hub"
-    assert manifest["cosine"] == pytest.approx(E5_SMALL.probe.cosine, abs=0.1)
     names = {path.name for path in (tmp_path / "hub").rglob("*") if path.is_file()}
     assert names == {"model.onnx", "tokenizer.json"}
 

@@ -46,7 +46,7 @@ def test_the_hub_repository_is_the_one_that_fastembed_knows():
     known = listed[MINILM.name]
 
     assert known["sources"]["hf"] == MINILM.repo
-    assert (known["model_file"],) == MINILM.files
+    assert known["model_file"] == MINILM.file
     assert known["dim"] == MINILM.dimension
 
 

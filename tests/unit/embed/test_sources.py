@@ -118,7 +118,7 @@ def test_files_in_the_working_folder_do_not_shadow_our_modules(tmp_path):
     finished(child)
 
     assert "shadowed" not in child.find_failure_reason()
-    assert "missing 1 required positional argument" in child.find_failure_reason()
+    assert "missing 2 required positional arguments" in child.find_failure_reason()
 
 
 def test_a_password_in_the_address_is_not_reported(monkeypatch):

@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from kebab.errors.catalog import ConfigInvalid
 from kebab.llm.endpoint import ApiKey, parse_base_url, parse_endpoint
@@ -82,6 +83,13 @@ def test_a_key_that_no_header_carries_is_refused_without_being_shown(secret):
 
     assert raised.value.path == "$MY_KEY"
     assert secret.strip() == "" or secret not in str(raised.value)
+
+
+def test_a_key_replaces_the_login_in_the_address():
+    endpoint = parse_base_url("http://me:password@gpu-box:8080/v1")
+
+    assert endpoint.build_url("/x") == "http://me:password@gpu-box:8080/v1/x"
+    assert replace(endpoint, key=KEY).build_url("/x") == "http://gpu-box:8080/v1/x"
 
 
 def test_a_key_is_redacted():

@@ -3,18 +3,17 @@ from time import monotonic
 import pytest
 from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.core.answers import Completion, Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable
 from kebab.llm import server_check
 from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url, parse_endpoint
-from kebab.llm.http_stream import Call, Deadlines
 from kebab.llm.server_check import LOADING, CheckedModel, check_server_responds
-from kebab.llm.server_errors import OLLAMA_ERRORS, OPENAI_ERRORS, ModelRequest
 from tests.fakes.dead_ends import greeting
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.openai import Answer, fake_openai
 
-LIMITS = Deadlines(connect_s=1.0, first_token_s=60, total_s=60)
+LIMITS = Llm(connect_s=1.0, first_token_s=60, total_s=60)
 MESSAGES = [Message("user", "Why?")]
 LOADS = ModelBusy(endpoint="http://x", operation="ask", reason="loading")
 
@@ -26,9 +25,7 @@ def nothing_is_remembered(monkeypatch):
 
 
 def check(url, limits=LIMITS, key=NO_KEY):
-    call = Call(endpoint=parse_base_url(url), operation="ask", model="tiny")
-    request = ModelRequest(call=call, path="/models", errors=OPENAI_ERRORS, key=key)
-    check_server_responds(request, limits)
+    check_server_responds(replace(parse_base_url(url), key=key), limits, "tiny")
 
 
 def checked(*steps, **options):
@@ -123,12 +120,8 @@ def test_a_server_that_loads_for_too_long_is_busy():
 
 
 def test_another_api_than_that_of_the_settings_is_named():
-    with fake_openai("tiny") as server:
-        call = Call(endpoint=parse_endpoint(server.url), operation="ask", model="m")
-        request = ModelRequest(call=call, path="/api/version", errors=OLLAMA_ERRORS)
-
-        with pytest.raises(ModelProtocol) as raised:
-            check_server_responds(request, LIMITS)
+    with fake_openai("tiny") as server, pytest.raises(ModelProtocol) as raised:
+        check_server_responds(parse_endpoint(server.url), LIMITS)
 
     assert raised.value.setting == "models.llm.provider"
     assert raised.value.format_hint() == "export KEBAB_MODELS_LLM_PROVIDER=openai"

@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from kebab.errors.catalog import ModelProtocol, ModelUnreachable
 from kebab.llm.endpoint import ApiKey, parse_base_url
-from kebab.llm.http_stream import Call, ResponseHead
+from kebab.llm.http_stream import ResponseHead
 from kebab.llm.server_errors import (
-    OPENAI_ERRORS,
     ModelRequest,
     build_refusal,
     build_unexpected_response,
@@ -30,10 +29,12 @@ def test_a_text_becomes_one_printable_line(text, line):
 
 
 REQUEST = ModelRequest(
-    call=Call(endpoint=parse_base_url("http://models.example:8080"), operation="ask", model="tiny"),
+    endpoint=replace(
+        parse_base_url("http://models.example:8080"), key=ApiKey("sk-secret-1234567", "MY_KEY")
+    ),
+    operation="ask",
+    model="tiny",
     path="/chat/completions",
-    errors=OPENAI_ERRORS,
-    key=ApiKey("sk-secret-1234567", "MY_KEY"),
 )
 PAGE = b"<html><head><title lang=en>\n Sign in &amp; go\x1b[1m\n</title></head></html>"
 
@@ -100,7 +101,8 @@ def test_a_proxy_that_refuses_is_no_web_page_and_no_missing_key(status, what, bu
     ("key", "reason"), [("sk-secret-1234567", "key_refused"), ("", "key_missing")]
 )
 def test_a_refused_key_names_its_variable_and_whether_it_is_set(status, key, reason):
-    request = replace(REQUEST, key=ApiKey(key, "MY_KEY"))
+    endpoint = replace(REQUEST.endpoint, key=ApiKey(key, "MY_KEY"))
+    request = replace(REQUEST, endpoint=endpoint)
     body = b'{"error": {"message": "Incorrect API key: sk-secret-1234567"}}'
 
     signal = build_refusal(request, ResponseHead(status, "application/json"), body)

@@ -14,9 +14,8 @@ from kebab.errors.catalog import (
 )
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.http_stream import Call, ResponseHead
+from kebab.llm.http_stream import ResponseHead
 from kebab.llm.server_errors import (
-    OLLAMA_ERRORS,
     ModelRequest,
     build_refusal,
     classify_error,
@@ -26,9 +25,10 @@ from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, build_fail
 from tests.fakes.ollama_wire import CHAT, SHOW
 
 REQUEST = ModelRequest(
-    call=Call(endpoint=parse_endpoint("http://me:secret@host:1"), operation="ask", model="tiny"),
+    endpoint=parse_endpoint("http://me:secret@host:1"),
+    operation="ask",
+    model="tiny",
     path=CHAT,
-    errors=OLLAMA_ERRORS,
     prompt_tokens=900,
     context_tokens=64,
 )

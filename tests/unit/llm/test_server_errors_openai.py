@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from kebab.errors.catalog import (
     ContextOverflow,
@@ -11,9 +12,8 @@ from kebab.errors.catalog import (
     ModelUnreachable,
 )
 from kebab.llm.endpoint import ApiKey, parse_base_url
-from kebab.llm.http_stream import Call, ResponseHead
+from kebab.llm.http_stream import ResponseHead
 from kebab.llm.server_errors import (
-    OPENAI_ERRORS,
     ModelRequest,
     build_refusal,
 )
@@ -21,14 +21,12 @@ from tests.fakes.openai_failures import FAILURES, KINDS, build_failure
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"
 REQUEST = ModelRequest(
-    call=Call(
-        endpoint=parse_base_url("http://me:password@gpu-box:8080/v1"),
-        operation="ask",
-        model="team/tiny-1b",
+    endpoint=replace(
+        parse_base_url("http://me:password@gpu-box:8080/v1"), key=ApiKey(SECRET, "OPENAI_API_KEY")
     ),
+    operation="ask",
+    model="team/tiny-1b",
     path="/chat/completions",
-    errors=OPENAI_ERRORS,
-    key=ApiKey(SECRET, "OPENAI_API_KEY"),
     prompt_tokens=900,
     context_tokens=8192,
 )

@@ -1,10 +1,8 @@
 import pytest
 
 from kebab.errors.catalog import ContextOverflow
-from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.http_stream import Call
+from kebab.llm.endpoint import parse_base_url
 from kebab.llm.server_errors import (
-    OPENAI_ERRORS,
     ModelRequest,
     ServerError,
     classify_error,
@@ -12,9 +10,10 @@ from kebab.llm.server_errors import (
 )
 
 REQUEST = ModelRequest(
-    call=Call(endpoint=parse_endpoint("http://gpu-box:8080/v1"), operation="ask", model="tiny"),
+    endpoint=parse_base_url("http://gpu-box:8080/v1"),
+    operation="ask",
+    model="tiny",
     path="/chat/completions",
-    errors=OPENAI_ERRORS,
 )
 
 TEXTS = [

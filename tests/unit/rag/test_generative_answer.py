@@ -2,9 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import AnswerMode, Completion, Refusal
+from kebab.core.answers import Completion
 from kebab.errors.catalog import ContextOverflow
-from kebab.rag.checking.markers import find_fenced_blocks
 from kebab.rag.generative_answer import (
     ModelWriter,
     RepeatedTextError,
@@ -12,6 +11,7 @@ from kebab.rag.generative_answer import (
     cut_unfinished,
     find_repetition,
 )
+from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import NOT_IN_NOTES
 from tests.fakes.evidence import hit, page, stored
 from tests.fakes.language_model import Pieces, ScriptedModel
@@ -23,19 +23,18 @@ FALSE = "The backup of all photos runs on 31 December 1999 on the Moonbase [1]."
 OVERFLOW = ContextOverflow(prompt_tokens=9000, context_tokens=8192)
 
 
-class RecordingListener:
+class Heard:
+    """What the writer reports: the text as it comes, and why it begins anew."""
+
     def __init__(self):
         self.tokens = []
         self.restarts = []
 
-    def on_retrieved(self, found):
-        """Take no notice."""
-
-    def on_token(self, text):
-        self.tokens.append(text)
-
-    def on_restart(self, reason):
-        self.restarts.append(reason)
+    def __call__(self, event):
+        if event.type == "token":
+            self.tokens.append(event.delta)
+        else:
+            self.restarts.append(event.reason)
 
 
 def notes(count=1):
@@ -43,9 +42,9 @@ def notes(count=1):
 
 
 def write_answer(model, found=None, **options):
-    listener = RecordingListener()
-    writer = ModelWriter(model=model, **{"answer_tokens": 500, **options})
-    return writer.write(QUESTION, found or notes(), [], listener), listener
+    heard = Heard()
+    writer = ModelWriter(model=model, report=heard, **{"answer_tokens": 500, **options})
+    return writer.write(QUESTION, found or notes(), []), heard
 
 
 def cut(text):
@@ -63,7 +62,6 @@ def test_the_response_of_the_model_is_the_answer_with_its_quotes():
     assert support.quote.text in NOTE + " Note 1."
     assert "".join(listener.tokens) == TRUE
     assert draft.usage.finish_reason == "stop"
-    assert ModelWriter(model=model, answer_tokens=1).mode is AnswerMode.GENERATIVE
 
 
 def test_an_unsupported_claim_is_marked():
@@ -79,7 +77,7 @@ def test_an_unsupported_claim_is_marked():
 def test_an_answer_with_an_unsupported_claim_is_withheld_by_policy():
     draft, _ = write_answer(ScriptedModel(f"{TRUE} {FALSE}"), policy="withhold")
 
-    assert (draft.refusal, draft.text, draft.citations) == (Refusal.UNSUPPORTED_CLAIMS, "", ())
+    assert (draft.refusal, draft.text, draft.citations) == ("unsupported_claims", "", ())
     assert [one.span for one in draft.warnings] == [None]
 
 
@@ -88,7 +86,7 @@ def test_an_answer_with_an_unsupported_claim_is_withheld_by_policy():
 def test_an_answer_without_one_supported_claim_is_refused(said, policy):
     draft, _ = write_answer(ScriptedModel(said), policy=policy)
 
-    assert draft.refusal is Refusal.UNSUPPORTED_CLAIMS
+    assert draft.refusal == "unsupported_claims"
     assert draft.warnings
 
 
@@ -185,7 +183,7 @@ def test_an_overflow_after_two_downshifts_is_an_error():
 def test_an_interruption_returns_the_text_so_far():
     draft, _ = write_answer(ScriptedModel(Pieces("The backup", " of", then=KeyboardInterrupt())))
 
-    assert (draft.refusal, draft.text) == (Refusal.LLM_STREAM_ABORTED, "The backup of")
+    assert (draft.refusal, draft.text) == ("llm_stream_aborted", "The backup of")
 
 
 def test_an_interruption_before_the_first_word_propagates():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
+from kebab.core.answers import Evidence, Turn
 from kebab.core.queries import Snippet
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import PROMPT_VERSION, prompt
@@ -41,7 +41,7 @@ def turn(question, answer, refusal=None):
         standalone=question,
         answer=answer,
         refusal=refusal,
-        mode=AnswerMode.GENERATIVE,
+        mode="generative",
         model="m",
         created=0.0,
     )
@@ -69,7 +69,7 @@ def golden():
     ]
     history = [
         turn("Is there a pump?", "Yes, an Aurora 300 [1]."),
-        turn("?", "", Refusal.NO_CHUNKS),
+        turn("?", "", "no_chunks"),
     ]
     messages = build("How hot is the flow?", passages, history=history)
     return "".join(f"--- {message.role}\n{message.content}\n" for message in messages)
@@ -87,7 +87,7 @@ def test_constant_parts_do_not_change_without_a_new_version():
 
 
 def test_turns_come_between_the_rules_and_the_evidence_without_their_markers():
-    history = [turn("Who?", "Anna [1][2]."), turn("What?", "-", Refusal.LLM_SELF_JUDGE)]
+    history = [turn("Who?", "Anna [1][2]."), turn("What?", "-", "llm_self_judge")]
     messages = build(history=history)
 
     assert [one.role for one in messages] == ["system", "user", "assistant", "user"]

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.answers import AnswerMode, Evidence, Refusal, Turn
+from kebab.core.answers import Evidence, Turn
 from kebab.rag.prompt import (
     build_history,
     estimate_prompt_tokens,
@@ -51,14 +51,14 @@ def turn(question, answer="It is so [1].", refusal=None, standalone=""):
         standalone=standalone,
         answer=answer,
         refusal=refusal,
-        mode=AnswerMode.GENERATIVE,
+        mode="generative",
         model="m",
         created=0.0,
     )
 
 
 def test_the_history_has_only_the_last_turns_without_refusals():
-    turns = [turn("first"), turn("second"), turn("third"), turn("no", "-", Refusal.SCORE_GATE)]
+    turns = [turn("first"), turn("second"), turn("third"), turn("no", "-", "score_gate")]
 
     assert [one.content for one in build_history(turns) if one.role == "user"] == [
         "second",

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.answers import AnswerMode, Completion, Turn
+from kebab.core.answers import Completion, Turn
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.rag.question_terms import (
     EvidenceWords,
@@ -8,7 +8,6 @@ from kebab.rag.question_terms import (
     build_standalone_question,
     extract_question_terms,
     is_followup,
-    select_asking_sentences,
 )
 
 NAME, CODE, NUMBER, WORD = TermKind.NAME, TermKind.CODE, TermKind.NUMBER, TermKind.WORD
@@ -57,20 +56,6 @@ def test_names_codes_and_numbers_are_told_from_words(question, expected):
 )
 def test_eastern_questions_have_katakana_latin_words_and_numbers(question, expected):
     assert facts(question) == expected
-
-
-@pytest.mark.parametrize(
-    ("question", "asking"),
-    [
-        ("I use Emacs. How do I restore a backup?", "How do I restore a backup?"),
-        ("Who is Ada? And Bob? Thanks.", "Who is Ada? And Bob?"),
-        ("I use Emacs. Tell me about v1.2 backups.", "I use Emacs. Tell me about v1.2 backups."),
-        ("who is Ada", "who is Ada"),
-        ("", ""),
-    ],
-)
-def test_only_the_sentences_with_a_question_mark_ask(question, asking):
-    assert select_asking_sentences(question) == asking
 
 
 TEXT = (
@@ -147,7 +132,7 @@ def turn(question, answer="", standalone="", refusal=None):
         standalone=standalone or question,
         answer=answer,
         refusal=refusal,
-        mode=AnswerMode.GENERATIVE,
+        mode="generative",
         model="m",
         created=0.0,
     )

@@ -51,6 +51,19 @@ def test_with_all_pages_a_page_ends_with_each_unit_that_has_items():
     assert (last.has_more, last.partial) == (False, False)
 
 
+def test_a_chunk_is_counted_over_the_units_of_all_documents_and_of_rules():
+    desk = Desk({"a.md": "1 0", "b.md": "0 1"})
+    pages = desk.get_all()
+
+    stages = [event.data for event in desk.events if event.type == "stage"]
+    assert [(one.chunk_id, one.stage) for one in stages if one.status == "done"] == [
+        ("chunk-0", "rules"),
+        ("chunk-1", "proofread"),
+        ("chunk-3", "proofread"),  # `chunk-2` are the rules of `b.md`, which found nothing
+    ]
+    assert [page.chunk_id for page in pages] == ["chunk-0", "chunk-2"]
+
+
 def test_exhausted_limits_end_the_page():
     desk = Desk({"a.md": "0 cut 1", "b.md": "0 cut"})
     pages = desk.get_all()

@@ -35,12 +35,3 @@ def test_the_knowledge_base_is_only_read(kebab, opened):
     kebab("eval", "queries.jsonl")
 
     assert [one.read_only for one in opened] == [True]
-
-
-def test_the_questions_are_not_replaced_by_the_report(kebab, golden, opened):
-    before = (golden / "queries.jsonl").read_text()
-
-    ran = kebab("eval", "queries.jsonl", "--out", "./queries.jsonl", "--json")
-
-    assert (ran.status, ran.fault["code"], opened) == (2, "usage_invalid", [])
-    assert (golden / "queries.jsonl").read_text() == before

@@ -45,9 +45,10 @@ def test_the_main_file_of_questions_comes_first(folder):
 def test_questions_are_judged_by_lines_grades_or_documents(folder):
     items = {one.name: one.load_items(one.list_query_files()[0])[0] for one in find_sets(folder)}
 
-    assert items["wiki-en"].question.lines == (3, 4)
+    by_lines = items["wiki-en"].question
+    assert (by_lines.line_start, by_lines.line_end) == (3, 4)
     assert items["graded"].question.relevant == {"a.md": 2, "b.md": 1}
-    assert items["pages"].question.lines is None
+    assert items["pages"].question.line_start is None
     assert items["pages"].ignored == {"b.md"}
 
 

@@ -1,9 +1,10 @@
 import pytest
+from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.core.answers import Message
+from kebab.llm.chat import OpenAiChat, ServerSentEvent, parse_events
 from kebab.llm.endpoint import parse_base_url
-from kebab.llm.http_stream import Deadlines
-from kebab.llm.openai import OpenAiChat, OpenAiOptions, ServerSentEvent, parse_events
 from tests.fakes.openai import Say, fake_openai
 
 MESSAGES = [
@@ -12,11 +13,11 @@ MESSAGES = [
     Message("assistant", "Bread."),
     Message("user", "and \ud800 cake?"),
 ]
-PATIENT = Deadlines(connect_s=5.0, first_token_s=20.0, total_s=40.0)
+PATIENT = Llm(connect_s=5.0, first_token_s=20.0, total_s=40.0)
 
 
 def make(url, name="tiny", **options):
-    chosen = OpenAiOptions(**{"context_tokens": 4096, "deadlines": PATIENT, **options})
+    chosen = replace(PATIENT, **{"context_tokens": 4096, **options})
     return OpenAiChat(parse_base_url(url), name, chosen)
 
 

@@ -15,8 +15,16 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from kebab.core.answers import Quote
-from kebab.rag.checking.passages import Part, Passage, find_negated
-from kebab.rag.checking.values import Term, Value, ValueKind, find_values, split_code
+from kebab.rag.passages import (
+    Part,
+    Passage,
+    Term,
+    Value,
+    ValueKind,
+    find_negated,
+    find_values,
+    split_code,
+)
 from kebab.text.language import WrittenForm, detect_written_form, is_dense, may_share_words
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import fold_text, normalize_punctuation

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.passages import find_negated
+from kebab.rag.passages import find_negated
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,16 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.core.answers import Message
 from kebab.errors.catalog import ContextOverflow, ModelProtocol, ModelRejected
+from kebab.llm.chat import OllamaChat
 from kebab.llm.endpoint import parse_endpoint
-from kebab.llm.http_stream import Deadlines
-from kebab.llm.ollama import OllamaChat, OllamaOptions
 from tests.fakes.ollama import Fail, Raw, Say, fake_ollama
 
-LIMITS = Deadlines(connect_s=5, first_token_s=20, total_s=40)
+LIMITS = Llm(connect_s=5, first_token_s=20, total_s=40)
 QUESTION = [Message("system", "Be brief."), Message("user", "안녕? \ud800")]
 
 
@@ -26,7 +27,7 @@ def newer():
 
 
 def ask(url, *, limits=LIMITS, on_text=lambda _text: None, model="tiny", **options):
-    chosen = OllamaOptions(context_tokens=options.pop("window", 1000), deadlines=limits, **options)
+    chosen = replace(limits, context_tokens=options.pop("window", 1000), **options)
     chat = OllamaChat(parse_endpoint(url), model, chosen)
     return chat.chat(QUESTION, max_tokens=50, on_text=on_text)
 

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.passages import Passage
-from kebab.rag.checking.support import (
+from kebab.rag.passages import Passage
+from kebab.rag.support import (
     check_support,
     parse_claim,
     select_quote,

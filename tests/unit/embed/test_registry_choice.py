@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.app.model_choice import choose_models, describe_better_model
-from kebab.embed.registry import E5_SMALL, MINILM
+from kebab.embed.registry import E5_SMALL, MINILM, choose_models, describe_better_model
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,9 @@
 import pytest
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.citations import clean_response, write_answer
-from kebab.rag.checking.claims import extract_claims, verify_claims
-from kebab.rag.checking.markers import parse_markers
-from kebab.rag.checking.passages import Passage
+from kebab.rag.claims import clean_response, extract_claims, verify_claims, write_answer
+from kebab.rag.markers import parse_markers
+from kebab.rag.passages import Passage
 from tests.fakes.evidence import stored
 
 PUMP = "The heat pump was installed in Berlin. A start takes 45 minutes."

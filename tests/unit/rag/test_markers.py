@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.checking.markers import (
+from kebab.rag.markers import (
     find_code_spans,
     find_fences,
     parse_markers,

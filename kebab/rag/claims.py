@@ -1,28 +1,33 @@
-"""Extracts the claims of an answer with their markers, and verifies them against the passages.
+"""Checks an answer of a language model against its passages, and builds its citations.
 
-A claim is a sentence with all its markers, or a fenced block of code. Headings, questions, lead-ins
-and sentences without content words contain no claims. A block without markers has those of the
-claim before it.
+What models add is removed first: the frame of the prompt, and an enclosing fence. `markers` parses
+the markers. A claim is a sentence with all its markers, or a fenced block of code. Headings,
+questions, lead-ins and sentences without content words contain no claims. A block without markers
+has those of the claim before it. `support` compares a claim with passages.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from kebab.core.answers import Quote
-from kebab.rag.checking.markers import (
+from kebab.core.answers import Evidence, Quote, SupportingQuote
+from kebab.rag.markers import (
     Fence,
     MarkedText,
     MarkerSpan,
     Span,
     cut_markers,
+    find_fenced_blocks,
     find_fences,
     is_inside,
+    parse_markers,
 )
-from kebab.rag.checking.passages import Passage
-from kebab.rag.checking.support import (
+from kebab.rag.passages import Passage
+from kebab.rag.prompt import remove_frame
+from kebab.rag.support import (
     ParsedClaim,
     check_support,
     parse_claim,
@@ -41,23 +46,6 @@ _BOLD = compile_lazily(r"(?:\*\*[^*\n]+\*\*|__[^_\n]+__)")
 _WORD = compile_lazily(r"[^\W_]")
 _REPLIES = split_names("yes no ja nein oui non sí si sim não 네 예 아니요 はい いいえ 是 不是")
 _TAIL = 80
-
-
-class WarningCode(StrEnum):
-    """The code of a warning about an answer."""
-
-    UNKNOWN_MARKER = "unknown_marker"
-    """A removed marker names no passage."""
-    WRONG_MARKER = "wrong_marker"
-    """A removed marker names a passage that does not support its claim, while another one does."""
-    UNSUPPORTED_CLAIM = "unsupported_claim"
-    """The cited passages do not support the claim."""
-    UNCITED_CLAIM = "uncited_claim"
-    """A claim has no marker, and no passage supports it."""
-    UNSUPPORTED_CODE = "unsupported_code"
-    """The passages do not contain all words of a block of code."""
-    NO_CLAIM = "no_claim"
-    """The answer contains no claim, only for example a heading or a question."""
 
 
 class Claim(Struct, frozen=True):
@@ -200,7 +188,7 @@ def _verify_uncited(claim: Claim, parsed: ParsedClaim, passages: Sequence[Passag
         results = [result for _, result in pairs if not result.supported] or [pairs[0][1]]
         nearest = min(results, key=lambda result: (len(result.missing), -result.share))
         message = f"no citation, and {nearest.reason}"
-    code = WarningCode.UNSUPPORTED_CODE if claim.fence else WarningCode.UNCITED_CLAIM
+    code = "unsupported_code" if claim.fence else "uncited_claim"
     return ClaimCheck(claim, parsed, warnings=(_warn(claim, code, None, message),))
 
 
@@ -210,7 +198,7 @@ def _verify_cited(claim: Claim, parsed: ParsedClaim, cited: Sequence[Passage]) -
     whole = check_support(parsed, cited) if len(cited) > 1 else results[0]
     if not whole.supported and not any(result.supported for result in results):
         marker = cited[0].marker if len(cited) == 1 else None
-        code = WarningCode.UNSUPPORTED_CODE if claim.fence else WarningCode.UNSUPPORTED_CLAIM
+        code = "unsupported_code" if claim.fence else "unsupported_claim"
         return ClaimCheck(claim, parsed, warnings=(_warn(claim, code, marker, whole.reason or ""),))
     supporting = [one for one, result in zip(cited, results, strict=True) if result.supported]
     if not supporting:
@@ -221,12 +209,167 @@ def _verify_cited(claim: Claim, parsed: ParsedClaim, cited: Sequence[Passage]) -
                 supporting = rest
         return ClaimCheck(claim, parsed, tuple(supporting))
     warnings = [
-        _warn(claim, WarningCode.WRONG_MARKER, one.marker, f"removed: {result.reason}")
+        _warn(claim, "wrong_marker", one.marker, f"removed: {result.reason}")
         for one, result in zip(cited, results, strict=True)
         if not result.supported and one.marker in claim.markers
     ]
     return ClaimCheck(claim, parsed, tuple(supporting), tuple(warnings))
 
 
-def _warn(claim: Claim, code: WarningCode, marker: int | None, message: str) -> AnswerWarning:
-    return AnswerWarning(code=code.value, message=message, marker=marker, span=claim.span)
+def _warn(claim: Claim, code: str, marker: int | None, message: str) -> AnswerWarning:
+    return AnswerWarning(code=code, message=message, marker=marker, span=claim.span)
+
+
+UNSUPPORTED_MARK = "[unsupported]"
+"""Follows an unsupported claim; it has no number, so it cannot be read as a citation marker."""
+
+_STOPS = r".!?。！？\u0964\u061f…"
+_STOP = re.compile(
+    rf"(?<=[^\s{_STOPS}])[ \t\u00a0\u202f]*+[{_STOPS}]++(?=[*_)）]*\\?$)|(?<![ \t])[ \t]*+\|[ \t]*$"
+)
+"""A full stop, also inside emphasis or brackets; after direct speech the marker comes last."""
+
+_END_CHARACTERS = 40
+
+
+class CheckedAnswer(Struct, frozen=True):
+    """A checked answer with its citations, its warnings and the number of supported claims.
+
+    All spans are [start, end) code points of `text`.
+    """
+
+    text: str
+    citations: tuple[SupportingQuote, ...]
+    warnings: tuple[AnswerWarning, ...]
+    supported: int
+    unsupported: int
+
+
+def check_answer(
+    text: str, passages: Sequence[Evidence], policy: Literal["mark", "withhold"], question: str = ""
+) -> CheckedAnswer:
+    """Return an answer with normalized markers and checked claims.
+
+    A claim without markers gets the marker of the passage that it is about if that supports it.
+    Markers of unknown passages are removed, and those of cited passages that do not support the
+    claim while others do. The policy `mark` replaces the markers of an unsupported claim with
+    ` [unsupported]`; `withhold` leaves the claim, because the answer is not shown. Code may contain
+    words of the question.
+    """
+    known = {passage.marker: Passage(passage) for passage in passages}
+    marked = parse_markers(clean_response(text), known)
+    checks = verify_claims(extract_claims(marked), known, question)
+    written, spans = write_answer(marked, checks, mark=policy == "mark")
+    warnings = _warn_of_unknown(marked.unknown, checks)
+    warnings += [warning for one in checks for warning in one.warnings]
+    if not checks:
+        message = "the answer contains no claim that can be checked"
+        warnings.append(AnswerWarning(code="no_claim", message=message, marker=None, span=None))
+    # Each quote is cited once with all claims that it supports.
+    cited: dict[tuple[int, int, int], tuple[Quote, list[Span]]] = {}
+    for one in checks:
+        for supporting in one.supporting:
+            quote = one.select_quote(supporting)
+            key = (supporting.marker, quote.start, quote.end)
+            cited.setdefault(key, (quote, []))[1].append(spans[one.claim.span])
+    supported = sum(bool(check.supporting) for check in checks)
+    return CheckedAnswer(
+        text=written,
+        citations=tuple(
+            SupportingQuote(marker=marker, quote=quote, spans=tuple(places))
+            for (marker, _, _), (quote, places) in sorted(cited.items())
+        ),
+        warnings=tuple(
+            structs.replace(warning, span=spans[warning.span] if warning.span else None)
+            for warning in warnings
+        ),
+        supported=supported,
+        unsupported=len(checks) - supported,
+    )
+
+
+def write_answer(
+    marked: MarkedText, checks: Sequence[ClaimCheck], *, mark: bool
+) -> tuple[str, dict[Span, Span]]:
+    """Return the answer with the markers of its checks, and the new span of each claim.
+
+    With `mark` unsupported claims are marked; otherwise they stay unchanged. Markers outside of
+    claims stay when a claim has them too.
+    """
+    cited = {passage.marker for one in checks for passage in one.supporting}
+    stray = [one for one in marked.markers if one.marker not in cited]
+    starts = [one.start for one in stray]
+    parts: list[str] = []
+    spans: dict[Span, Span] = {}
+    position = length = 0
+    for check in checks:
+        start, end = check.claim.span
+        between = stray[bisect_left(starts, position) : bisect_left(starts, start)]
+        parts.append(cut_markers(marked.text, position, start, between))
+        length += len(parts[-1])
+        parts.append(_write_claim(marked, check, mark=mark))
+        spans[start, end] = (length, length + len(parts[-1]))
+        length += len(parts[-1])
+        position = end
+    rest = stray[bisect_left(starts, position) :]
+    parts.append(cut_markers(marked.text, position, len(marked.text), rest))
+    return "".join(parts), spans
+
+
+def _write_claim(marked: MarkedText, check: ClaimCheck, *, mark: bool) -> str:
+    """Return a claim as it stands, or with other markers or the mark before its full stop."""
+    claim, text = check.claim, marked.text[check.claim.start : check.claim.end]
+    markers = [passage.marker for passage in check.supporting]
+    is_covered = claim.fence is not None and not claim.markers and set(markers) <= {*claim.before}
+    if not markers and not mark:
+        return text
+    if markers and (is_covered or set(markers) == {*claim.markers}):
+        return text
+    signs = "".join(map("[{}]".format, sorted(markers))) or UNSUPPORTED_MARK
+    if claim.fence is not None:
+        fence = claim.fence
+        code = marked.text[fence.start : fence.end]
+        closing = "" if fence.is_closed else f"\n{fence.indent}{fence.sign}"
+        follows = marked.text[fence.tail :].startswith("\n")
+        return f"{code}{closing}\n{fence.indent}{signs}" + ("\n" if follows else "")
+    low = max(0, len(claim.text) - _END_CHARACTERS)
+    stop = _STOP.search(claim.text[low:])
+    at = low + stop.start() if stop else len(claim.text)
+    return f"{claim.text[:at]} {signs}{claim.text[at:]}"
+
+
+def _warn_of_unknown(
+    unknown: Sequence[MarkerSpan], checks: Sequence[ClaimCheck]
+) -> list[AnswerWarning]:
+    found: dict[tuple[int, Span | None], AnswerWarning] = {}
+    for one in unknown:
+        spans = (check.claim.span for check in checks)
+        span = next((near for near in spans if near[0] <= one.start <= near[1]), None)
+        message = f"removed, because no passage has this number: [{one.marker}]"
+        warning = AnswerWarning(
+            code="unknown_marker", message=message, marker=one.marker, span=span
+        )
+        found.setdefault((one.marker, span), warning)
+    return list(found.values())
+
+
+_ENCLOSING_FENCE = re.compile(
+    r"\s*(`{3,}|~{3,})[ \t]*+(?:(?:markdown|md|text|plaintext)[ \t]*+)?\n", re.IGNORECASE
+)
+_MARKED_FENCE = re.compile(
+    r"^(?P<fence>(?P<indent>[ \t>]*)(?:`{3,}|~{3,}))[ \t]+(?P<markers>(?:\[\d{1,3}\][ \t]*)+)$",
+    re.MULTILINE,
+)
+"""Markers on the line that closes a block, which does not close it therefore."""
+
+
+def clean_response(text: str) -> str:
+    """Return an answer without the frame of the prompt and without an enclosing fence."""
+    unframed = remove_frame(text)
+    plain = text if unframed == text else unframed.strip().removesuffix("<").rstrip()
+    plain = _MARKED_FENCE.sub(r"\g<fence>\n\g<indent>\g<markers>", plain)
+    if opened := _ENCLOSING_FENCE.match(plain):
+        inner, fence, after = plain[opened.end() :].rpartition("\n" + opened[1])
+        if fence and not after.strip() and not find_fenced_blocks(inner):
+            plain = inner
+    return plain

@@ -1,7 +1,8 @@
-"""Finds what a claim must have from its passage: numbers with units, dates, names, quotes, code.
+"""Divides passages into sentences and table rows, and finds what a claim must have from them.
 
-Words are classified like those of a question: names by their capitals, codes by their signs. A date
-is compared as a date where both sides write one, and else by its numbers and its month.
+These values are numbers with units, dates, names, quotes and code. Words are classified like those
+of a question: names by their capitals, codes by their signs. A date is compared as a date where
+both sides write one, and else by its numbers and its month.
 """
 
 import re
@@ -12,18 +13,24 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from kebab.core.answers import Evidence, Quote
 from kebab.rag.question_terms import (
+    ACRONYM,
+    MIN_STEM,
     TermKind,
     classify_word,
+    has_same_root,
     is_content_word,
+    list_initials,
     starts_sentence,
     uses_capitals_for_names,
 )
 from kebab.text.dates import iter_dates
-from kebab.text.language import is_dense, iter_unit_matches, split_units
+from kebab.text.language import detect_written_form, is_dense, iter_unit_matches, split_units
 from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.normalize import blank_spans, normalize_punctuation
-from kebab.text.tokenizer import tokenize_unit
+from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation, split_names
+from kebab.text.sentences import LayoutKind, find_sentences
+from kebab.text.tokenizer import tokenize, tokenize_unit
 
 _UNITS = {
     "ms": "ms millisecond milliseconds 밀리초",
@@ -289,3 +296,167 @@ def split_code(code: str) -> Iterator[str]:
     for word in _CODE_WORD.findall(code):
         if bare := word.rstrip(".:!?").lower():
             yield bare
+
+
+_CAPITALISED = compile_lazily(r"[^\W\d_]+(?:['.&-][^\W\d_]+)*")
+_CELL = compile_lazily(r"(?<!\\)\|")
+
+
+class Stretch:
+    """A text with its words, names, numbers and dates."""
+
+    def __init__(self, text: str) -> None:
+        plain = normalize_punctuation(text)
+        self.dates = {iso for _, _, iso in iter_dates(plain)}
+        written = [f"{month_name[int(one[5:7])]} {one[8:10]} {one[:4]}" for one in self.dates]
+        self.text = "\n".join((plain, *written))
+        self.tokens = frozenset(tokenize(self.text))
+        self._numbers: dict[str, set[str | None]] = {}
+        for one in find_numbers(self.text):
+            for value in one.values:
+                self._numbers.setdefault(value, set()).add(one.unit)
+
+    def holds(self, value: Value) -> bool:
+        """Return whether the text has a number, a date or a name, maybe in another form."""
+        if value.number is not None:
+            found = [self._numbers[one] for one in value.number.values if one in self._numbers]
+            units = set[str | None]().union(*found)
+            unit = value.number.unit
+            return bool(found) and (unit is None or None in units or unit in units)
+        if not value.tokens:
+            return False
+        if value.date and value.date in self.dates:
+            return True
+        here = [token in self.tokens for token in value.tokens]
+        if value.date or len(here) == 1:
+            return all(here) or (not value.date and self._has_variant(value.text))
+        return all(here[:-1]) or here[-1] or self._has_variant(value.text)
+
+    def _has_variant(self, word: str) -> bool:
+        """Return whether a name occurs as the initials of words, or as a place and its people."""
+        if ACRONYM.fullmatch(word):
+            return word.replace(".", "") in list_initials(self.text)
+        lower = word.lower()
+        others = (one for one in _CAPITALISED.findall(self.text) if one[0].isupper())
+        return any(
+            one[:MIN_STEM].lower() == lower[:MIN_STEM] and has_same_root(lower, one.lower())
+            for one in others
+        )
+
+
+class Part(Stretch):
+    """A sentence or a table row at [start, end) of a passage.
+
+    `context` are the tokens of its heading and of the sentence before it, `cells` those of each
+    column of a row, `columns` those of the cells of the header row.
+    """
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        super().__init__(text[start:end])
+        self.start, self.end = start, end
+        self.negated = find_negated(self.text)
+        values, _ = find_values(text[start:end])
+        self.names = {token for one in values if one.kind is ValueKind.NAME for token in one.tokens}
+        self.first = {
+            token for one in values if one.kind is ValueKind.FIRST for token in one.tokens
+        }
+        self.context: frozenset[str] = frozenset()
+        self.columns: tuple[frozenset[str], ...] = ()
+        self.cells: tuple[Stretch, ...] = ()
+
+
+class Passage:
+    """A passage with its parts; title, headings, context and path count as its words."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        chunk = evidence.chunk
+        self.evidence = evidence
+        self.marker = evidence.marker
+        self.head = Stretch(
+            "\n".join((chunk.title, *chunk.heading_path, chunk.context, chunk.path))
+        )
+        self.parts = _build_parts(evidence)
+        self.tokens = self.head.tokens.union(*(part.tokens | part.context for part in self.parts))
+        self.folded = fold_text(f"{chunk.context}\n{evidence.text}")
+        self.code = frozenset(split_code(f"{chunk.context}\n{evidence.text}\n{chunk.path}"))
+        self.written_form = detect_written_form(evidence.text)
+
+    def find_holders(self, value: Value) -> list[Part]:
+        """Return the parts that have a value."""
+        return [part for part in self.parts if part.holds(value)]
+
+    def quote(self, first: Part, last: Part) -> Quote:
+        """Return the quote from one part to another one."""
+        part = self.evidence.text[first.start : last.end]
+        start = self.evidence.start + first.start + len(part) - len(part.lstrip())
+        return Quote(chunk=self.evidence.chunk, start=start, end=start + len(part.strip()))
+
+
+def _build_parts(evidence: Evidence) -> list[Part]:
+    """Return the parts of a passage in order, each with its context."""
+    text = evidence.text
+    parts: list[Part] = []
+    heading: frozenset[str] = frozenset()
+    columns = _split_cells(next(filter(_is_row, evidence.chunk.context.split("\n")), ""))
+    for start, end, kind in find_sentences(text):
+        part = Part(text, start, end)
+        before = parts[-1].tokens if parts and kind is LayoutKind.PROSE else frozenset()
+        if kind is LayoutKind.HEADING and _is_row(text[start:end]):
+            columns = _split_cells(text[start:end])
+            continue
+        part.context = heading | before
+        parts.append(part)
+        if kind is LayoutKind.HEADING:
+            heading = part.tokens
+        elif kind is LayoutKind.ROW:
+            part.columns = tuple(cell.tokens for cell in columns)
+            part.context = part.context.union(*part.columns)
+            part.cells = _split_cells(text[start:end])
+    return parts or [Part(text, 0, len(text))]
+
+
+def _is_row(line: str) -> bool:
+    return line.lstrip().startswith("|")
+
+
+def _split_cells(row: str) -> tuple[Stretch, ...]:
+    return tuple(map(Stretch, _CELL.split(row.strip().strip("|")))) if row else ()
+
+
+_NEGATORS = split_names(
+    "not no never cannot none neither nor without"
+    " nicht kein keine keinen keinem keiner nie niemals ohne"
+    " ne pas jamais aucun aucune sans nunca ni ningún ninguna sin jamás non mai senza"
+    " não nem sem niet geen nooit zonder inte ingen aldrig utan ikke uden"
+    " nigdy bez değil hiç không chẳng не нет ни без никогда لا لم لن ليس"
+)
+_LIMITS = split_names(
+    "only just merely more less fewer later longer until necessarily nur mehr weniger seulement"
+    " plus moins solo sólo solamente más menos apenas mais alleen meer bara mer только более"
+)
+"""Words after a negator that deny nothing: `not only`, `no more than`."""
+
+_DENSE_NEGATED = compile_lazily(
+    "(?P<korean>[가-힣]{2,8})(?:지[는도]? ?(?:않|못|마|말)|(?:[이가은는도] )?(?:없|아니|아닙))"
+    "|(?:^|\\s)(?:안|못) (?P<after>[가-힣]{2,})"
+    "|(?P<japanese>[\u3400-\u9fffァ-ヿ]{2,8})[ぁ-\u309f]{0,6}?(?:ない|ません|なかっ|ずに)"
+    "|[不没沒無无未](?P<chinese>[\u3400-\u9fff]{2})"
+)
+_REACH = 5
+"""A negated word is one of so many words after its negator."""
+
+
+def find_negated(text: str) -> frozenset[str]:
+    """Return the index tokens of the words that a text denies."""
+    runs = (one[one.lastgroup or 0] for one in _DENSE_NEGATED.finditer(text))
+    found = {token for run in runs for token in tokenize_unit(run)[:-1]}
+    units = list(iter_unit_matches(text))
+    for at, unit in enumerate(units):
+        word = unit[0].lower()
+        if word not in _NEGATORS and not word.endswith(("n't", "n’t")):
+            continue
+        after = [one[0] for one in units[at + 1 : at + 1 + _REACH] if not is_dense(one[0])]
+        if after and after[0].lower() not in _LIMITS:
+            target = next((one for one in after if is_content_word(one)), "")
+            found.update(tokenize_unit(target) if target else ())
+    return frozenset(found)

@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.rag.checking.passages import Stretch
-from kebab.rag.checking.values import ValueKind, find_numbers, find_values
+from kebab.rag.passages import Stretch, ValueKind, find_numbers, find_values
 
 
 @pytest.mark.parametrize(

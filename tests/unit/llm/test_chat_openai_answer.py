@@ -1,7 +1,9 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.core.answers import Message
 from kebab.errors.catalog import (
     ContextOverflow,
@@ -10,9 +12,8 @@ from kebab.errors.catalog import (
     ModelRejected,
     TimedOut,
 )
+from kebab.llm.chat import OpenAiChat
 from kebab.llm.endpoint import parse_base_url
-from kebab.llm.http_stream import Deadlines
-from kebab.llm.openai import OpenAiChat, OpenAiOptions
 from tests.fakes.openai import (
     Pause,
     Raw,
@@ -23,7 +24,7 @@ from tests.fakes.openai import (
 )
 
 HELLO = [Message("user", "hello")]
-PATIENT = Deadlines(connect_s=5.0, first_token_s=20.0, total_s=40.0)
+PATIENT = Llm(connect_s=5.0, first_token_s=20.0, total_s=40.0)
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def server():
 
 
 def ask(server, on_text=lambda text: None, deadlines=PATIENT):
-    options = OpenAiOptions(context_tokens=4096, deadlines=deadlines)
+    options = replace(deadlines, context_tokens=4096)
     model = OpenAiChat(parse_base_url(server.url), "tiny", options)
     return model.chat(HELLO, max_tokens=64, on_text=on_text)
 
@@ -109,7 +110,7 @@ def test_other_events_do_not_restart_the_limit_for_silence(server, what):
     server.enqueue(Say(*(Raw(what), Pause(0.1)) * 100))
 
     with pytest.raises(TimedOut) as raised:
-        ask(server, deadlines=Deadlines(connect_s=5, first_token_s=0.5, total_s=0))
+        ask(server, deadlines=Llm(connect_s=5, first_token_s=0.5, total_s=0))
 
     assert raised.value.operation == "first_token"
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.answers import Evidence
-from kebab.rag.checking.citations import check_answer
-from kebab.rag.checking.markers import find_code_spans, is_inside
+from kebab.rag.claims import check_answer
+from kebab.rag.markers import find_code_spans, is_inside
 from tests.fakes.evidence import stored
 
 PUMP = (
