@@ -188,16 +188,7 @@ def limit_memory(size: int) -> None:
 
 def read_memory_limit() -> int | None:
     """Return how many bytes of address space this process may use; None without a limit."""
-    return _read_limit(resource.RLIMIT_AS)
-
-
-def read_open_files_limit() -> int | None:
-    """Return how many files this process may have open; None without a limit."""
-    return _read_limit(resource.RLIMIT_NOFILE)
-
-
-def _read_limit(kind: int) -> int | None:
-    soft, _ = resource.getrlimit(kind)
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     return None if soft == resource.RLIM_INFINITY else soft
 
 

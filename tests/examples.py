@@ -22,7 +22,6 @@ from kebab.wire.health import (
 )
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import (
-    ExplainPathsRequest,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
@@ -63,7 +62,6 @@ REQUESTS: dict[str, Request[Reply]] = {
     "review_rules": ReviewRulesRequest(),
     "ingest": IngestRequest(),
     "ingest_text": IngestTextRequest(text=b"x", title="t"),
-    "explain_paths": ExplainPathsRequest(paths=["a.md"]),
     "rm": RmRequest(names=["a.md"]),
     "source_list": SourceListRequest(),
     "source_rm": SourceRmRequest(name="notes"),
@@ -105,7 +103,6 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "review_rules": ["review", "--explain", "all"],
     "ingest": ["ingest", "a.md"],
     "ingest_text": ["ingest", "--stdin", "--title", "t"],
-    "explain_paths": ["ingest", "--explain", "a.md"],
     "rm": ["rm", "a.md"],
     "source_list": ["source", "list"],
     "source_rm": ["source", "rm", "notes", "--yes"],

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kebab.errors.catalog import build_catalog
-from kebab.wire.error import ErrorRow, build_error_rows, describe_backoff, list_details
+from kebab.wire.error import ErrorRow, build_error_rows, list_details
 
 Frozen: TypeAlias = Mapping[str, Any]
 """The frozen fields of one row; `details` maps each detail to its type."""
@@ -108,8 +108,5 @@ def _render_section(one: ErrorRow) -> str:
         f"\n## {one.code}\n\n{one.explanation}\n\n"
         f"- message: `{one.message}`\n- hint: {f'`{one.hint}`' if one.hint else 'none'}\n"
         f"- canonical: `{one.canonical}`, domain: `{one.domain}`, origin: {one.origin},"
-        f" severity: {one.severity}\n"
-        + (f"- try again: {describe_backoff(one.backoff)}\n" if one.backoff else "")
-        + ("- reserved: nothing raises it yet\n" if one.reserved else "")
-        + (f"\nDetails:\n\n{details}" if details else "")
+        f" severity: {one.severity}\n" + (f"\nDetails:\n\n{details}" if details else "")
     )

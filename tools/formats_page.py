@@ -74,7 +74,7 @@ def render_formats_page() -> str:
         " or something wrong.\n\n## What kebab reads\n\n"
         f"{_render_table(['format', 'files', 'cited by', 'needs'], readable)}\n"
         f"{_WITHIN}"
-        "## What kebab does not read\n\n`kebab ingest --explain FILE` says so as well.\n"
+        "## What kebab does not read\n\n`kebab inspect FILE` says so as well.\n"
         "Documents, archives, images, audio and videos of these are found by their names.\n\n"
         f"{_render_table(['format', 'files', 'what helps'], others)}"
     )

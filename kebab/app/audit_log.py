@@ -94,7 +94,6 @@ def build_audit(fault: BaseException, classified: ClassifiedError, call: FailedC
         chain=[_shorten(cause, _MAX_TEXT_CHARS) for cause in list_causes(fault)],
         provider=provider or (call.provider if "endpoint" in reply.details else None),
         model=reply.details.get("model"),
-        trace=reply.trace or None,
         traceback=_format_traceback(fault),
         meta=AuditMeta(
             kebab_version=__version__,

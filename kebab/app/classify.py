@@ -1,17 +1,12 @@
 """Converts exceptions to `error.v1`, without secrets. No other module reads a signal.
 
 The rules of redaction know the forms of keys, the names that precede a secret, and the secrets in
-the environment of this process. In doubt they hide a word. The trace is that of the W3C
-recommendation Trace Context.
+the environment of this process. In doubt they hide a word.
 """
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,6 +15,7 @@ from msgspec import Struct
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.hints import Rerun
+from kebab.errors.languages import ENGLISH, Language, find_wordings
 from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.system import (
     build_import_error,
@@ -29,42 +25,9 @@ from kebab.errors.system import (
     is_interruption,
     is_memory_fault,
 )
-from kebab.errors.translations.languages import ENGLISH, Language, find_wordings
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.error import ErrorReply
-
-HEADER = "traceparent"
-"""The name of the HTTP header, and of the key in `_meta` of an MCP request."""
-
-_VARIABLE = "TRACEPARENT"
-_FORM = compile_lazily(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
-_FIRST_VERSION = "00-"
-_LONGEST = 256
-_given: ContextVar[str | None] = ContextVar("given")
-
-
-@contextmanager
-def accept_trace(given: object) -> Iterator[None]:
-    """Give the block the trace of a request, in place of that in the environment."""
-    token = _given.set(given if isinstance(given, str) else None)
-    try:
-        yield
-    finally:
-        _given.reset(token)
-
-
-def find_trace() -> str | None:
-    """Return the trace of this call; None when there is none, or it is malformed."""
-    given = _given.get(os.environ.get(_VARIABLE))
-    match = _FORM.match(given or "")
-    if match is None or given is None:
-        return None
-    # A later version may have more parts.
-    rest = given[match.end() :]
-    later = rest.startswith("-") and not given.startswith(_FIRST_VERSION)
-    return given if not rest or (later and len(given) <= _LONGEST and rest.isprintable()) else None
-
 
 HIDDEN = "[redacted]"
 
@@ -132,25 +95,23 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = (
 """Patterns of secrets, and the part of a match that is shown beside `[redacted]`."""
 
 
-def redact(value: Any, *, hides_home: bool = False) -> Any:
+def redact(value: Any) -> Any:
     """Return a value without secrets, nested values included.
 
     Args:
         value: Text, a number, None, or lists and mappings of these.
-        hides_home: Write the home directory as `~`.
     """
     if isinstance(value, str):
-        text = _hide_secrets(escape_undecodable(value))
-        return _hide_home(text) if hides_home else text
+        return _hide_secrets(escape_undecodable(value))
     if isinstance(value, dict):
         return {
-            redact(name, hides_home=hides_home): HIDDEN
+            redact(name): HIDDEN
             if isinstance(item, str) and item and _SECRET_NAME.fullmatch(str(name))
-            else redact(item, hides_home=hides_home)
+            else redact(item)
             for name, item in value.items()
         }
     if isinstance(value, list | tuple):
-        return [redact(item, hides_home=hides_home) for item in value]
+        return [redact(item) for item in value]
     return value
 
 
@@ -192,11 +153,6 @@ def _hide_secrets(text: str) -> str:
     return text
 
 
-def _hide_home(text: str) -> str:
-    home = str(Path.home()).rstrip("/")
-    return re.sub(rf"{re.escape(home)}(?![^/\s\"'`:;,)\]}}>])", "~", text) if home else text
-
-
 _MOST_CAUSES = 20
 _NO_MEMORY = "out of memory"
 """How the stores word a lack of memory that they meet while they read or write."""
@@ -208,7 +164,6 @@ class View(Struct, frozen=True):
     """How errors are worded: the language, and the level of detail."""
 
     language: Language = ENGLISH
-    hides_home: bool = False
     verbose: bool = False
 
 
@@ -227,7 +182,7 @@ class ClassifiedError(Struct, frozen=True):
 
 def build_view(settings: Settings, *, verbose: bool = False) -> View:
     """Return how errors are worded under these settings."""
-    return View(settings.lang, settings.errors.redact_home, verbose)
+    return View(settings.lang, verbose)
 
 
 def classify_error(
@@ -236,10 +191,8 @@ def classify_error(
     """Return the public view of an exception. It changes nothing."""
     signal = _convert_to_signal(fault, operation)
     reply = build_error_reply(signal, operation=operation, view=view)
-    if trace := find_trace():
-        reply = msgspec.structs.replace(reply, trace=trace)
     if view.verbose and (causes := list_causes(fault)[fault is signal :]):
-        shown = [redact(cause, hides_home=view.hides_home) for cause in causes]
+        shown = [redact(cause) for cause in causes]
         reply = msgspec.structs.replace(reply, details={**reply.details, "chain": shown})
     gone = isinstance(fault, BrokenPipeError)
     status = Exit.READER_GONE if gone else signal.exit
@@ -253,10 +206,7 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
     numbers or truth values.
     """
     # The templates hold no secrets, so only the details are redacted.
-    redacted = {
-        field: redact(content, hides_home=view.hides_home)
-        for field, content in signal.details().items()
-    }
+    redacted = {field: redact(content) for field, content in signal.details().items()}
     safe = replace(signal, **redacted)  # type: ignore[type-var]
     shown = safe if signal.public else Generic()
     words = find_wordings(type(shown), view.language)

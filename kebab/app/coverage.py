@@ -44,8 +44,6 @@ from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import FilteredRequest, IndexRefresh, SearchHit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kebab.store.object_mirror import MirrorState
     from kebab.store.sqlite.documents import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
@@ -135,15 +133,10 @@ def measure_coverage(
     return replace(coverage, left_out=survey.list_left_out())
 
 
-def compare_contents(
-    context: AppContext, reader: "SqliteReader", report: "Callable[[int, int], None]"
-) -> tuple[Coverage, DiskChanges]:
-    """Compare the content of every file with what was indexed, whatever its time says.
-
-    `report` receives how many documents of how many are compared.
-    """
+def compare_contents(context: AppContext, reader: "SqliteReader") -> tuple[Coverage, DiskChanges]:
+    """Compare the content of every file with what was indexed, whatever its time says."""
     survey = _Survey(context, reader, Filters())
-    changes = survey.compare(None, report)
+    changes = survey.compare(None, contents=True)
     return _build_coverage(context, survey, changes, (), find_indexing(context)), changes
 
 
@@ -348,26 +341,21 @@ class _Survey:
             for reason, count, words in self._known.list_omissions(extent)
         )
 
-    def compare(
-        self, seconds: float | None, report: "Callable[[int, int], None] | None" = None
-    ) -> DiskChanges:
-        """Compare folders, then files, within a time; with `report` the content of every file."""
+    def compare(self, seconds: float | None, *, contents: bool = False) -> DiskChanges:
+        """Compare folders, then files, within a time; with `contents` that of every file."""
         changes, budget = DiskChanges(), _Budget(seconds)
         for extent in self._extents:
             if extent.source.kind == "folder":
                 self._compare_folders(extent, changes, budget)
         for extent in self._extents:
-            if report is not None:
-                self._compare_contents(extent, changes, report)
+            if contents:
+                self._compare_contents(extent, changes)
             else:
                 self._compare_files(extent, changes, budget)
         return changes
 
-    def _compare_contents(
-        self, extent: Extent, changes: DiskChanges, report: "Callable[[int, int], None]"
-    ) -> None:
+    def _compare_contents(self, extent: Extent, changes: DiskChanges) -> None:
         """Compare the hash of every file; a member of a container is compared with it."""
-        total = self.counts.documents - self.counts.indexed
         for path, _, _ in self._known.iterate_documents(extent):
             absolute = join_root(extent.source.root, path)
             file = find_container(absolute)
@@ -384,7 +372,6 @@ class _Survey:
             except OSError:
                 changes.unreadable.add(file)
             changes.checked += 1
-            report(changes.checked, total)
 
     def _compare_folders(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
         listed = self._known.list_folders(extent)

@@ -1,7 +1,6 @@
 """Checks the health of a knowledge base: runs the checks of `kebab.doctor` over the adapters."""
 
 import shutil
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,17 +17,17 @@ from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import SERVERS, check_server, resolve_endpoint
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
 from kebab.config.settings import AUTO
-from kebab.core.chunks import ProbePair
 from kebab.core.documents import EMBEDDING_REASON
 from kebab.core.ids import Keys, sort_keys
 from kebab.doctor import checks
-from kebab.embed import registry
-from kebab.embed.registry import describe_better_model
+from kebab.doctor.checks import FIX, Check, Finding
+from kebab.embed.registry import MODELS, describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
+from kebab.platform import list_missing_features
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import Coverage, Indexing
-from kebab.wire.health import Comparison, Doctor, DoctorRequest
+from kebab.wire.health import Doctor, DoctorRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,38 +35,31 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
 
 T = TypeVar("T")
-_MAX_QUOTED = 3
 
 
 def check_health(
-    context: AppContext, request: DoctorRequest, report: "Callable[[Doctor], None]" = lambda _: None
+    context: AppContext,
+    request: DoctorRequest,
+    report: "Callable[[Doctor], None]" = lambda _: None,
+    *,
+    deep: bool = False,
 ) -> Doctor:
     """Run every check and return the results; `report` receives what `run_all` reports.
 
-    With `files` it also receives how many files are compared.
+    If it is `deep`, words of every passage are looked up in the full-text index, else of a sample.
     """
+    checkup = Checkup(context, files=request.files, deep=deep)
     try:
         _ = context.paths
     except Signal as signal:
         # Every other check needs the folders.
-        folders = checks.Check("directories", partial(_explain, signal), "")
-        return checks.run_all([_build_settings_check(context), folders], context.clock, report)
+        planned = [checkup.check_settings(), Check("directories", partial(_explain, signal), "")]
+        return checks.run_all(planned, context.clock, report)
     indexing = find_indexing(context)
-    measured = _Measured(context, report)
-    planned = checks.build_checks(
-        build_inputs(
-            context,
-            measured.measure,
-            compare=measured.compare if request.files else None,
-            deep=request.deep,
-        )
-    )
-    if context.published:
-        planned = [*map(_limit_published_check, planned)]
     health = checks.run_all(
-        planned, context.clock, lambda part: report(_explain_checks(part, indexing))
+        checkup.list_checks(), context.clock, lambda part: report(_explain_checks(part, indexing))
     )
-    return structs.replace(_explain_checks(health, indexing), coverage=measured.coverage)
+    return structs.replace(_explain_checks(health, indexing), coverage=checkup.coverage)
 
 
 _PENDING = "pending"
@@ -78,199 +70,235 @@ def _explain_checks(report: Doctor, indexing: Indexing | None) -> Doctor:
     """Return the report; while an ingest runs, no note suggests to run one."""
     if indexing is None:
         return report
-    checks = [
+    found = [
         structs.replace(check, fix=None)
         if check.status == "warn" and (check.name == _PENDING or suggests_ingest(check.fix))
         else check
         for check in report.checks
     ]
-    return structs.replace(report, checks=checks, indexing=indexing)
+    return structs.replace(report, checks=found, indexing=indexing)
 
 
-class _Measured:
-    """Measures what the index covers, and keeps it for the report."""
+def _explain(signal: Signal) -> Finding:
+    """Return why the folder of the knowledge base cannot be used."""
+    hint = signal.format_hint()
+    fix = escape_undecodable(hint) if hint and hint != "kebab doctor" else None
+    return Finding("fail", escape_undecodable(signal.format_message()), fix)
 
-    def __init__(self, context: AppContext, report: "Callable[[Doctor], None]") -> None:
+
+class Checkup:
+    """The checks of one knowledge base; each looks at the adapters when it runs.
+
+    `coverage` is what the check of files has measured. With `files` it compares the content of
+    every file.
+    """
+
+    def __init__(self, context: AppContext, *, files: bool = False, deep: bool = False) -> None:
         self._context = context
-        self._report = report
+        self._compares = files
+        self._deep = deep
         self.coverage: Coverage | None = None
 
-    def measure(self) -> Coverage | None:
-        self.coverage = measure_stored_coverage(self._context, seconds=None)
-        return self.coverage
+    def check_settings(self) -> Check:
+        """Return the check of the settings."""
+        return Check("configuration", self._check_settings, "kebab init")
 
-    def compare(self) -> checks.Finding:
-        """Compare the content of every file; what differs is no fault, as an ingest reads it."""
+    def list_checks(self) -> list[Check]:
+        """Return every check in order."""
+        context, paths = self._context, self._context.paths
+        readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
+        init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
+        folders = {"data": paths.data, "models": paths.models, "state": paths.state}
+        off = f"off on this system: {', '.join(list_missing_features())}"
+        system = [Check("system", partial(checks.succeed, off), init)] * bool(
+            list_missing_features()
+        )
+        return [
+            self.check_settings(),
+            Check("directories", partial(checks.check_folders, folders), init),
+            Check("permissions", self._check_permissions, init),
+            Check("disk", partial(checks.check_disk_space, paths.data), "df -h"),
+            *system,
+            Check("writer_lock", self._check_writer, init),
+            Check("log", partial(checks.check_log, paths.log), init),
+            Check("plugins", partial(_check_plugins, context), init),
+            Check("database", self._check_database, FIX),
+            Check("integrity", self._check_integrity, FIX, readable),
+            Check("full_text", self._check_full_text, FIX, intact),
+            Check("vectors", self._check_vectors, FIX, intact),
+            Check("leftovers", lambda: checks.check_leftovers(list_leftovers(context)), FIX),
+            Check("reviews", self._check_reviews, FIX),
+            Check(_PENDING, self._check_pending, ingest, intact),
+            Check("sources", self._check_sources, "kebab source list", intact),
+            Check("files", self._check_files, ingest, intact),
+            Check("embedding_version", self._check_version, "kebab model use auto", intact),
+            Check("embedding_files", self._check_weights, pull),
+            Check("embedding_probe", self._check_probe, pull, installed),
+            Check("language_model", self._check_language_model, self._find_start_command()),
+        ]
+
+    def _query(self, query: "Callable[[Catalogue], T]") -> T:
+        with self._context.open_catalogue() as catalogue:
+            return query(catalogue)
+
+    def _check_settings(self) -> Finding:
+        context, warning = self._context, None
+        try:
+            resolve_endpoint(context.settings.models.llm, {})
+        except ConfigInvalid as signal:
+            warning = signal.format_message()
+        return checks.check_settings(context.config_path, context.report, warning)
+
+    def _check_permissions(self) -> Finding:
+        context = self._context
+        return checks.check_permissions(
+            context.paths.data,
+            list_unusable(context, foreign=True),
+            list_unusable(context, foreign=False),
+            list_exposed(context),
+        )
+
+    def _check_writer(self) -> Finding:
+        from kebab.store.sqlite.lock import read_holder_pid
+
+        pid = read_holder_pid(self._context.paths.data)
+        return checks.succeed(
+            "no process is writing" if pid is None else f"a process is writing: pid {pid}"
+        )
+
+    def _check_database(self) -> Finding:
+        from kebab.store.sqlite.connection import get_expected_schema_version
+
+        context, expected = self._context, get_expected_schema_version()
+        found: int | None = expected
+        try:
+            context.open_reader().close()
+        except NotIndexed as signal:
+            found = signal.found
+        return checks.check_database(context.database, found, expected, list_remains(context))
+
+    def _check_integrity(self) -> Finding:
+        return checks.check_integrity(self._query(lambda catalogue: catalogue.find_damage()))
+
+    def _check_full_text(self) -> Finding:
+        from kebab.text.tokenizer import join_tokens
+
+        deep = self._deep
+        fault = self._query(lambda catalogue: catalogue.find_word_fault(join_tokens, deep=deep))
+        return checks.check_full_text(fault, deep=deep)
+
+    def _check_vectors(self) -> Finding:
+        return checks.check_vectors(
+            partial(self._query, lambda catalogue: catalogue.list_committed_keys()),
+            self._list_vector_keys,
+        )
+
+    def _list_vector_keys(self) -> Keys:
+        version = self._context.get_stored_version()
+        if not version:
+            return sort_keys(())
+        return self._context.open_vector_table(version).list_keys(verify=True)
+
+    def _check_reviews(self) -> Finding:
+        """Check the stored reviews; nothing is written, not even a migration."""
+        from kebab.store.sqlite.reviews import SqliteReviewStore, get_reviews_path
+
+        data, faults = self._context.paths.data, None
+        if get_reviews_path(data).exists():
+            keep_days = self._context.settings.review.keep_days
+            with SqliteReviewStore(data, keep_days, read_only=True) as store:
+                faults = store.find_damage()
+        return checks.check_reviews(get_reviews_path(data), faults)
+
+    def _check_pending(self) -> Finding:
         with self._context.open_reader() as reader:
-            self.coverage, found = compare_contents(self._context, reader, self._tell)
-        kinds = {
+            return checks.check_pending(reader.count_pending(), self._has_model)
+
+    def _has_model(self) -> bool:
+        """Return whether an ingest can compute vectors now."""
+        from kebab.embed.server_embedder import describe_fault
+
+        version, embedders = find_version(self._context), self._context.embedders
+        if embedders.server is not None:
+            return describe_fault(embedders.server) is None
+        model = embedders.find_version(version) if version else None
+        return model is not None and bool(embedders.find_weights(model))
+
+    def _check_sources(self) -> Finding:
+        if self._context.published:
+            return _UNKNOWN_FILES
+        return checks.check_sources(list_lost_sources(self._context))
+
+    def _check_files(self) -> Finding:
+        context = self._context
+        if context.published:
+            return _UNKNOWN_FILES
+        if not self._compares:
+            self.coverage = measure_stored_coverage(context, seconds=None)
+            return checks.check_files(self.coverage, list_lost_sources(context))
+        with context.open_reader() as reader:
+            self.coverage, found = compare_contents(context, reader)
+        differing = {
             "changed": found.changed,
             "gone": found.gone,
             "unreadable": found.unreadable,
             "new": found.new,
         }
-        differing = [
-            f"{len(paths):,} {kind}: {_quote_first(paths)}"
-            for kind, paths in kinds.items()
-            if paths
-        ]
-        compared = checks.format_count(found.checked, "file")
-        if differing:
-            return checks.warn(f"{'; '.join(differing)}; {compared} compared", "kebab ingest")
-        return checks.succeed(f"every file has the content that was indexed: {compared}")
+        return checks.check_contents(found.checked, differing)
 
-    def _tell(self, done: int, total: int) -> None:
-        if done * 100 // total > (done - 1) * 100 // total:  # a percent more
-            comparing = Comparison(done=done, total=total)
-            self._report(structs.replace(checks.build_report([]), comparing=comparing))
+    def _check_version(self) -> Finding:
+        stored = self._context.get_stored_version()
+        languages = self._query(lambda catalogue: catalogue.measure_languages())
+        with self._context.open_reader() as reader:
+            reason = reader.get_value(EMBEDDING_REASON)
+        return checks.check_embedding_version(
+            _find_configured_version(self._context, stored),
+            stored,
+            reason,
+            describe_better_model(stored, languages) if stored is not None else None,
+        )
 
+    def _check_weights(self) -> Finding:
+        from kebab.embed.install import verify_files
+        from kebab.embed.server_embedder import describe_fault
 
-def _quote_first(paths: set[str]) -> str:
-    first = sorted(paths)[:_MAX_QUOTED]
-    return ", ".join(first) + (", …" if len(paths) > len(first) else "")
+        version, embedders = find_version(self._context), self._context.embedders
+        if (server := embedders.server) is not None:
+            place, start = f"{server.name} at {server.url}", self._find_start_command()
+            return checks.check_embedding_server(place, describe_fault(server), start)
+        model = embedders.find_version(version) if version else None
+        if model is None:
+            return checks.check_embedding_files(None, None, ())
+        folder = embedders.find_weights(model)
+        faults = list(verify_files(folder)) if folder else []
+        if folder and not faults and embedders.read_manifest(model) is None:
+            faults = ["the manifest cannot be read"]
+        return checks.check_embedding_files(model.key, folder, faults)
 
+    def _check_probe(self) -> Finding:
+        from kebab.embed.registry import measure_probe
 
-def _build_settings_check(context: AppContext) -> checks.Check:
-    run = partial(checks.check_settings, partial(_read_settings, context))
-    return checks.Check("configuration", run, "kebab init")
+        version = find_version(self._context)
+        embedder = self._context.embedders.load_installed(version) if version else None
+        if embedder is None:
+            return checks.check_embedding_probe(None)
+        return checks.check_embedding_probe((measure_probe(embedder), embedder.profile.probe))
 
+    def _check_language_model(self) -> Finding:
+        return checks.check_language_model(
+            partial(check_server, self._context.settings), self._find_start_command()
+        )
 
-def _explain(signal: Signal) -> checks.Finding:
-    """Return why the folder of the knowledge base cannot be used."""
-    hint = signal.format_hint()
-    fix = escape_undecodable(hint) if hint and hint != "kebab doctor" else None
-    return checks.Finding("fail", escape_undecodable(signal.format_message()), fix)
-
-
-def _limit_published_check(check: checks.Check) -> checks.Check:
-    """Leave out what says something of files that never travelled."""
-    if check.name in ("sources", "files"):
-        return replace(check, run=partial(checks.skip, "only the publisher has the files"))
-    return check
-
-
-def build_inputs(
-    context: AppContext,
-    measure: "Callable[[], Coverage | None]" = lambda: None,
-    *,
-    compare: "Callable[[], checks.Finding] | None" = None,
-    deep: bool = False,
-) -> checks.DoctorInputs:
-    """Return the inputs of the checks; `measure` returns what the index covers.
-
-    `compare` compares the content of every file.
-    """
-    from kebab.store.sqlite.catalogue import Catalogue
-    from kebab.store.sqlite.connection import get_expected_schema_version
-    from kebab.store.sqlite.lock import read_holder_pid
-    from kebab.store.sqlite.reviews import get_reviews_path
-    from kebab.text.tokenizer import join_tokens
-
-    paths, schema = context.paths, get_expected_schema_version()
-    ollama = context.settings.models.llm.provider == "ollama"
-    return checks.DoctorInputs(
-        machine=checks.MachineInputs(
-            read_settings=partial(_read_settings, context),
-            folders={"data": paths.data, "models": paths.models, "state": paths.state},
-            data=paths.data,
-            log=paths.log,
-            find_writer=lambda: read_holder_pid(paths.data),
-            list_foreign=partial(list_unusable, context, foreign=True),
-            list_denied=partial(list_unusable, context, foreign=False),
-            list_exposed=partial(list_exposed, context),
-            check_plugins=partial(_check_plugins, context),
-        ),
-        storage=checks.StorageInputs(
-            path=context.database,
-            schema=schema,
-            find_schema=partial(_find_schema, context, schema),
-            find_damage=partial(_query_catalogue, context, Catalogue.find_damage),
-            deep=deep,
-            find_word_fault=partial(
-                _query_catalogue,
-                context,
-                lambda catalogue: catalogue.find_word_fault(join_tokens, deep=deep),
-            ),
-            list_remains=partial(list_remains, context),
-            list_leftovers=partial(list_leftovers, context),
-            list_vector_keys=partial(_list_vector_keys, context),
-            list_expected_keys=partial(_query_catalogue, context, Catalogue.list_committed_keys),
-            reviews=get_reviews_path(paths.data),
-            read_reviews=partial(_read_reviews, context),
-        ),
-        documents=checks.DocumentInputs(
-            count_pending=partial(_count_pending, context),
-            has_model=partial(_has_model, context),
-            measure_coverage=measure,
-            list_lost_sources=partial(list_lost_sources, context),
-            compare_contents=compare,
-        ),
-        models=checks.ModelInputs(
-            read_weights=partial(_check_weights, context),
-            measure_probe=partial(_measure_probe, context),
-            read_versions=partial(_read_versions, context),
-            check_server=lambda: check_server(context.settings),
-            start_command=_find_start_command()
-            if ollama
-            else "export KEBAB_MODELS_LLM_ENDPOINT=URL",
-        ),
-    )
+    def _find_start_command(self) -> str:
+        """Return what starts Ollama, or what does without it on a machine that lacks it."""
+        if self._context.settings.models.llm.provider != "ollama":
+            return "export KEBAB_MODELS_LLM_ENDPOINT=URL"
+        if shutil.which("ollama"):
+            return "ollama serve"
+        return "export KEBAB_MODELS_LLM_PROVIDER=extractive"
 
 
-def _find_start_command() -> str:
-    """Return what starts Ollama, or what does without it on a machine that does not have it."""
-    if shutil.which("ollama"):
-        return "ollama serve"
-    return "export KEBAB_MODELS_LLM_PROVIDER=extractive"
-
-
-def _read_settings(context: AppContext) -> checks.SettingsFile:
-    report = context.report
-    file = checks.SettingsFile(
-        path=context.config_path,
-        faults=report.faults if report else (),
-        unknown_variables=report.unknown_variables if report else (),
-    )
-    try:
-        resolve_endpoint(context.settings.models.llm, {})
-    except ConfigInvalid as signal:
-        return replace(file, warnings=(signal.format_message(),))
-    return file
-
-
-def _query_catalogue(context: AppContext, query: "Callable[[Catalogue], T]") -> T:
-    with context.open_catalogue() as catalogue:
-        return query(catalogue)
-
-
-def _find_schema(context: AppContext, expected: int) -> int | None:
-    try:
-        with context.open_reader():
-            return expected
-    except NotIndexed as signal:
-        return signal.found
-
-
-def _list_vector_keys(context: AppContext) -> Keys:
-    version = context.get_stored_version()
-    return context.open_vector_table(version).list_keys(verify=True) if version else sort_keys(())
-
-
-def _read_reviews(context: AppContext) -> checks.ReviewFile | None:
-    """Return the file with the stored reviews; nothing is written, not even a migration."""
-    from kebab.store.sqlite.reviews import SqliteReviewStore, get_reviews_path
-
-    path = get_reviews_path(context.paths.data)
-    if not path.exists():
-        return None
-    keep_days = context.settings.review.keep_days
-    with SqliteReviewStore(context.paths.data, keep_days, read_only=True) as store:
-        return checks.ReviewFile(path, path.stat().st_size, store.find_damage())
-
-
-def _count_pending(context: AppContext) -> int:
-    with context.open_reader() as reader:
-        return reader.count_pending()
+_UNKNOWN_FILES = checks.skip("only the publisher has the files")
 
 
 def find_version(context: AppContext) -> str | None:
@@ -282,53 +310,9 @@ def find_version(context: AppContext) -> str | None:
     if stored or context.embedders.server:
         return stored
     return next(
-        (model.version for model in registry.MODELS if context.embedders.find_weights(model)),
+        (model.version for model in MODELS if context.embedders.find_weights(model)),
         None,
     )
-
-
-def _has_model(context: AppContext) -> bool:
-    """Return whether an ingest can compute vectors now."""
-    from kebab.embed.server_embedder import describe_fault
-
-    version, embedders = find_version(context), context.embedders
-    if embedders.server is not None:
-        return describe_fault(embedders.server) is None
-    model = embedders.find_version(version) if version else None
-    return model is not None and bool(embedders.find_weights(model))
-
-
-def _check_weights(context: AppContext) -> checks.Weights | None:
-    from kebab.embed.install import verify_files
-    from kebab.embed.server_embedder import describe_fault
-
-    version, server = find_version(context), context.embedders.server
-    if server is not None:
-        fault = describe_fault(server)
-        return checks.Weights(server.name, None, (fault,) if fault else (), server.url)
-    model = context.embedders.find_version(version) if version else None
-    if model is None:
-        return None
-    folder = context.embedders.find_weights(model)
-    faults = tuple(verify_files(folder)) if folder else ()
-    manifest = context.embedders.read_manifest(model)
-    if folder and manifest is None and not faults:
-        faults = ("the manifest cannot be read",)
-    return checks.Weights(
-        model=model.key,
-        folder=folder,
-        faults=faults,
-    )
-
-
-def _measure_probe(context: AppContext) -> tuple[float, ProbePair] | None:
-    from kebab.embed.registry import measure_probe
-
-    version = find_version(context)
-    embedder = context.embedders.load_installed(version) if version else None
-    if embedder is None:
-        return None
-    return measure_probe(embedder), embedder.profile.probe
 
 
 def _find_configured_version(context: AppContext, stored: str | None) -> str | None:
@@ -341,21 +325,7 @@ def _find_configured_version(context: AppContext, stored: str | None) -> str | N
     return None if configured == AUTO else context.embedders.find_model(configured).version
 
 
-def _read_versions(context: AppContext) -> checks.EmbeddingVersions:
-    stored = context.get_stored_version()
-    with context.open_catalogue() as catalogue:
-        languages = catalogue.measure_languages()
-    with context.open_reader() as reader:
-        reason = reader.get_value(EMBEDDING_REASON)
-    return checks.EmbeddingVersions(
-        configured=_find_configured_version(context, stored),
-        stored=stored,
-        reason=reason,
-        advice=describe_better_model(stored, languages) if stored is not None else None,
-    )
-
-
-def _check_plugins(context: AppContext) -> checks.Finding:
+def _check_plugins(context: AppContext) -> Finding:
     """Check that every plugin can be used."""
     from kebab.parse.plugin import find_formats
     from kebab.plugins import GROUPS, inspect_plugins

@@ -6,12 +6,10 @@ code in the catalogue is a subclass of `Signal`. Handlers of operations take the
 
 import difflib
 from collections import defaultdict
-from datetime import datetime
 from pathlib import Path
 from typing import get_args
 
 import msgspec
-from msgspec import Struct
 
 from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
@@ -36,13 +34,6 @@ _MAX_IDS = 3
 _MAX_CANDIDATES = 10
 
 
-class _LogEntry(Struct, frozen=True):
-    """A line of the log, and the time of its error in seconds since the epoch."""
-
-    when: float
-    audit: error.ErrorAudit
-
-
 def count_errors(context: AppContext, request: error.ErrorsRequest) -> error.ErrorStats:
     """Count the errors of the log; a missing log has no errors.
 
@@ -52,11 +43,13 @@ def count_errors(context: AppContext, request: error.ErrorsRequest) -> error.Err
     """
     log, since = context.log, request.since
     start = None if since is None else parse_time(since, "$.since", context.clock.now())
-    entries, unreadable = _read_entries(log)
-    recent = [entry for entry in entries if start is None or entry.when >= start]
-    groups = [_count_values(recent, by, request.limit) for by in _DIMENSIONS]
+    first = None if start is None else format_timestamp(start)
+    audits, unreadable = _read_audits(log)
+    # Times of one format in UTC are ordered as their texts are.
+    recent = [audit for audit in audits if first is None or audit.occurred_at >= first]
+    groups = [_count_values(recent, by) for by in _DIMENSIONS]
     return error.ErrorStats(
-        since=None if start is None else format_timestamp(start),
+        since=first,
         total=len(recent),
         unreadable=unreadable,
         groups=[
@@ -78,7 +71,7 @@ def inspect_error(
         IoError: The log cannot be read.
     """
     name = escape_undecodable(request.name.strip().lower())
-    audits = [entry.audit for entry in _read_entries(context.log)[0]]
+    audits, _ = _read_audits(context.log)
     found = [audit for audit in audits if name and audit.correlation_id.startswith(name)]
     if len(found) == 1:
         return found[0]
@@ -104,42 +97,41 @@ def explain_codes(
     return build_lookup_fault(code, f"no such code: {code}", near)
 
 
-def _read_entries(log: Path) -> tuple[list[_LogEntry], int]:
+def _read_audits(log: Path) -> tuple[list[error.ErrorAudit], int]:
     """Return the errors of the log, oldest first, and the number of unreadable lines."""
-    entries: dict[str, _LogEntry] = {}
+    audits: dict[str, error.ErrorAudit] = {}
     unreadable = 0
     with translate_os_errors(log, "read"):
         for line in filter(bytes.strip, read_lines(log)):
             try:
                 audit = msgspec.json.decode(line, type=error.ErrorAudit)
-                when = datetime.fromisoformat(audit.occurred_at).timestamp()
-            except (*DECODE_ERRORS, ValueError, OverflowError):
+            except DECODE_ERRORS:
                 unreadable += 1
             else:
                 # A file that is rotated while it is read yields its lines twice.
-                entries[audit.correlation_id] = _LogEntry(when, audit)
-    return sorted(entries.values(), key=lambda entry: entry.when), unreadable
+                audits[audit.correlation_id] = audit
+    return sorted(audits.values(), key=lambda audit: audit.occurred_at), unreadable
 
 
-def _count_values(entries: list[_LogEntry], by: error.Dimension, limit: int) -> error.ErrorGroup:
-    values: dict[str, list[_LogEntry]] = defaultdict(list)
-    for entry in entries:
-        value = getattr(entry.audit, by)
-        if value is not None:
-            values[value].append(entry)
-    ranked = sorted(values, key=lambda value: (-len(values[value]), -values[value][-1].when, value))
+def _count_values(audits: list[error.ErrorAudit], by: error.Dimension) -> error.ErrorGroup:
+    values: dict[str, list[error.ErrorAudit]] = defaultdict(list)
+    for audit in audits:
+        if (value := getattr(audit, by)) is not None:
+            values[value].append(audit)
+    # The most frequent first; of equal numbers the last one, then by name.
+    ranked = sorted(values.items())
+    ranked.sort(key=lambda item: (len(item[1]), item[1][-1].occurred_at), reverse=True)
     return error.ErrorGroup(
         by=by,
         counts=[
             error.ErrorCount(
                 value=value,
-                count=len(found := values[value]),
-                share=len(found) / len(entries),
-                first_at=found[0].audit.occurred_at,
-                last_at=found[-1].audit.occurred_at,
-                correlation_ids=[one.audit.correlation_id for one in reversed(found[-_MAX_IDS:])],
+                count=len(found),
+                share=len(found) / len(audits),
+                first_at=found[0].occurred_at,
+                last_at=found[-1].occurred_at,
+                correlation_ids=[one.correlation_id for one in reversed(found[-_MAX_IDS:])],
             )
-            for value in ranked[:limit]
+            for value, found in ranked
         ],
-        left_out=max(0, len(ranked) - limit),
     )

@@ -1,9 +1,8 @@
-"""Runs an ingest over the adapters, and reports what would make files readable."""
+"""Runs an ingest over the adapters, and explains why a file is not in the index."""
 
-import re
+import os
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,32 +10,36 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from kebab.app.classify import DEFAULT_VIEW, View, build_error_reply, build_view
+from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
-from kebab.app.file_text import build_parsers
-from kebab.app.references import list_last_hits
+from kebab.app.file_text import build_parsers, parse_file
+from kebab.app.references import list_last_hits, resolve_folder_of
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
-from kebab.core.content import UnsupportedFormat, describe_unsupported
-from kebab.core.documents import EMBEDDING_VERSION, STDIN, Source
-from kebab.core.files import IMAGE, OCR_SETTING
-from kebab.core.media import detect_media_type, get_media_type
+from kebab.core.content import describe_unsupported
+from kebab.core.documents import EMBEDDING_VERSION, Source
+from kebab.core.files import (
+    OCR_SETTING,
+    SECRET_SETTING,
+    ScanResult,
+    cut_root,
+    get_suffix,
+    is_below,
+)
+from kebab.core.ports import Clock
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.embed.registry import choose_models, describe_better_model
+from kebab.embed.registry import choose_models
 from kebab.errors.catalog import (
-    DependencyMissing,
     InvalidInput,
     ParseFailed,
     TooLarge,
     UnsupportedMedia,
     UsageInvalid,
 )
-from kebab.errors.hints import build_variable_name
 from kebab.errors.signal import Signal
-from kebab.errors.system import format_install, resolve_path
+from kebab.errors.system import resolve_path, translate_os_errors
 from kebab.ingest.job import (
     IngestJob,
-    IngestOutcome,
     IngestPorts,
     LoadedModel,
     NodeModel,
@@ -50,161 +53,79 @@ from kebab.wire.ingest import (
     IngestReport,
     IngestRequest,
     IngestTextRequest,
-    PictureFailure,
-    UnreadKind,
 )
+from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kebab.chunk.budget import Budget
     from kebab.cluster.ray_data import RayCluster
-    from kebab.core.ports import Embedder, LibraryWriter
+    from kebab.core.ports import Embedder
     from kebab.embed.registry import EmbeddingModel
     from kebab.parse.plugin import Formats
     from kebab.store.sqlite.writer import SqliteWriter
 
-_EXAMPLES = 3
-_EXTRAS = re.compile(r"\bkebab\[([\w,]+)\]")
+
+_ABSENCES = {
+    "ignored": "an ignore file names it",
+    "excluded": "the settings or the built-in rules exclude it",
+    "hidden": "hidden files are left out",
+    "secret": f"files of this name or content usually hold secrets, see `{SECRET_SETTING}`",
+    "generated": "a build tool wrote it",
+    "ocr_off": f"the text of images is not recognised, see `{OCR_SETTING}`",
+    "over_limit": "it is larger than `ingest.max_file_bytes`",
+    "unreadable": "there is no permission to read it",
+    "special_file": "it is no ordinary file",
+}
 
 
-def to_ingest_report(outcome: IngestOutcome, view: View = DEFAULT_VIEW) -> IngestReport:
-    """Add to the report of a run its errors, worded by `view`, and what makes files readable."""
-    errors = iter(outcome.errors)
-    items = [
-        structs.replace(item, error=build_error_reply(next(errors), operation="ingest", view=view))
-        if item.kind == "error"
-        else item
-        for item in outcome.report.items
-    ]
-    return structs.replace(
-        outcome.report,
-        items=items,
-        unread=list_unread_kinds(outcome),
-        install=build_install(outcome.errors),
-        pictures=_group_failures(outcome.pictures, view),
-    )
+def explain_absence(
+    context: AppContext, name: str, sources: "Sequence[Source]", reply: NotFound
+) -> NotFound:
+    """Return the reply about a name; that of a file on disk says why the file is not indexed.
+
+    Callers that are not the user of the files learn nothing of the disk.
+    """
+    file = resolve_folder_of(name)
+    if reply.error.kind == "ambiguous" or not context.is_owner or not os.path.isfile(file):  # noqa: PTH113 - a plain string
+        return reply
+    roots = [one.root for one in sources if one.kind == "folder" and is_below(file, one.root)]
+    why = "no folder that kebab reads contains it"
+    if roots:
+        why = _find_absence(context, file, max(roots, key=len))
+    message = f"not in the index: {reply.name}: {why}"
+    return structs.replace(reply, error=structs.replace(reply.error, message=message))
 
 
-def _group_failures(failures: Iterable[tuple[str, Signal]], view: View) -> list[PictureFailure]:
-    """Return the reasons why a model could not read pictures, each once."""
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    faults: dict[str, Signal] = {}
-    for path, fault in failures:
-        message = fault.format_message()
-        faults.setdefault(message, fault)
-        groups[message].append(path)
-    return [
-        PictureFailure(
-            error=build_error_reply(faults[message], operation="ingest", view=view),
-            count=len(paths),
-            examples=paths[:_EXAMPLES],
+def _find_absence(context: AppContext, file: str, root: str) -> str:
+    """Return why a file below the root of a source is not in the index."""
+    from kebab.parse.containers import read_document
+    from kebab.parse.plugin import find_parser
+    from kebab.source.ignore import find_skip_reason_from_root
+    from kebab.source.walk import FolderScanner
+
+    rules, path, found = context.build_scan_rules(), cut_root(file, root), ScanResult()
+    if os.path.islink(file):  # noqa: PTH114 - a plain string
+        return "it is a link, out of the folder or to a file that is read anyway"
+    FolderScanner().add_named_files(found, root, [path], rules)
+    own = any(is_below(file, one) and not is_below(root, one) for one in context.private_folders)
+    reason = "excluded" if own else find_skip_reason_from_root(root, rules, path, folder=False)
+    reason = reason or next(iter(found.skips.by_reason), None)
+    if reason == "unsupported":
+        unread = describe_unsupported(get_suffix(file.rpartition("/")[2]))
+        return f"kebab does not read {f'a {unread.label}' if unread else 'this format'}"
+    if reason is not None or not found.entries:
+        return _ABSENCES.get(reason or "", "it cannot be read")
+    try:
+        parser = find_parser(
+            context.settings.plugins, build_parsers(context), found.entries[0].media
         )
-        for message, paths in groups.items()
-    ]
-
-
-def list_failures(outcome: IngestOutcome) -> list[tuple[str, Signal]]:
-    """Return the paths of the failed items with their errors."""
-    failed = [item.doc_path for item in outcome.report.items if item.kind == "error"]
-    return list(zip(failed, outcome.errors, strict=True))
-
-
-def list_unread_kinds(outcome: IngestOutcome) -> list[UnreadKind]:
-    """Return the kinds of files that were not read: those with a remedy first, then the most."""
-    kinds = [
-        *_list_missing_libraries(outcome),
-        *_list_pictures(outcome),
-        *_list_unsupported(outcome.report),
-    ]
-    return sorted(kinds, key=lambda kind: (kind.hint is None, -kind.count, kind.label))
-
-
-def build_install(errors: Iterable[Signal]) -> str | None:
-    """Return one command that installs every extra of kebab that the files need."""
-    commands = {error.install for error in errors if isinstance(error, DependencyMissing)}
-    found = [extras for command in commands for extras in _EXTRAS.findall(command)]
-    extras = sorted({extra for names in found for extra in names.split(",")})
-    return format_install("kebab", extras) if extras else None
-
-
-def _list_missing_libraries(outcome: IngestOutcome) -> Iterator[UnreadKind]:
-    """Yield the kinds of files whose parser lacks a library."""
-    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for path, error in list_failures(outcome):
-        if isinstance(error, DependencyMissing):
-            media = detect_media_type(path)
-            label = get_media_type(media).label if media else "other"
-            groups[label, error.install].append(path)
-    for (label, install), paths in groups.items():
-        yield UnreadKind(
-            reason="library_missing",
-            label=label,
-            count=len(paths),
-            hint=install,
-            examples=paths[:_EXAMPLES],
-        )
-
-
-def _list_pictures(outcome: IngestOutcome) -> Iterator[UnreadKind]:
-    """Yield the images and scanned documents that are read only with a setting."""
-    hint = f"export {build_variable_name(OCR_SETTING)}=true"
-    suffixes = [suffix for suffix in outcome.report.skipped_by_extension if _is_image(suffix)]
-    if suffixes:
-        yield UnreadKind(
-            reason="ocr_off",
-            label=get_media_type(IMAGE).label,
-            count=sum(outcome.report.skipped_by_extension[suffix] for suffix in suffixes),
-            hint=hint,
-            extensions=suffixes,
-            examples=outcome.report.skip_examples.get("ocr_off", [])[:_EXAMPLES],
-        )
-    scanned = [
-        path
-        for path, error in list_failures(outcome)
-        if isinstance(error, ParseFailed) and error.setting == OCR_SETTING
-    ]
-    if scanned:
-        yield UnreadKind(
-            reason="ocr_off",
-            label="scanned document",
-            count=len(scanned),
-            hint=hint,
-            examples=scanned[:_EXAMPLES],
-        )
-
-
-def _is_image(suffix: str) -> bool:
-    return detect_media_type(f"name{suffix}") == IMAGE
-
-
-def _list_unsupported(report: IngestReport) -> Iterator[UnreadKind]:
-    """Yield the kinds of files that no parser reads."""
-    examples = report.skip_examples.get("unsupported", [])
-    unread = {
-        suffix: count
-        for suffix, count in report.skipped_by_extension.items()
-        if not _is_image(suffix)
-    }
-    for kind, suffixes in group_suffixes(unread).items():
-        named = [path for path in examples if any(map(path.lower().endswith, suffixes))]
-        yield UnreadKind(
-            reason="unsupported",
-            label=kind.label,
-            count=sum(suffixes.values()),
-            hint=kind.hint or None,
-            extensions=[suffix for suffix in suffixes if suffix],
-            examples=named,
-        )
-
-
-def group_suffixes(suffixes: Mapping[str, int]) -> dict[UnsupportedFormat, dict[str, int]]:
-    """Return the numbers of files by suffix, grouped by format; unknown suffixes are formats."""
-    groups: defaultdict[UnsupportedFormat, dict[str, int]] = defaultdict(dict)
-    for suffix, count in sorted(suffixes.items(), key=lambda item: (-item[1], item[0])):
-        unknown = UnsupportedFormat(f"{suffix} file" if suffix else "file without an extension")
-        groups[describe_unsupported(suffix) or unknown][suffix] = count
-    return dict(groups)
+        with translate_os_errors(file, "read"):
+            parse_file(read_document(file), file, parser)
+    except Signal as signal:
+        return signal.format_message()
+    return "no ingest has read it yet"
 
 
 @dataclass(slots=True)
@@ -279,64 +200,29 @@ class RunEmbedder:
         self.report(Progress(kind=kind, phase=phase, message=message, elapsed_ms=elapsed_ms))
 
 
-def add_advice(report: IngestReport, library: "LibraryWriter | None") -> IngestReport:
-    """Add to the report which other model would fit the library better."""
-    version = report.embedding.version
-    if library is None or version is None or report.embedding.unavailable:
-        return report
-    advice = describe_better_model(version, library.measure_languages())
-    if advice is None:
-        return report
-    cause, command = advice
-    embedding = structs.replace(report.embedding, advice=cause, hint=command)
-    return structs.replace(report, embedding=embedding)
-
-
 INTERVAL_S = 1.0
 """The shortest time between two writes of the progress."""
 
 
-class ProgressPublisher:
-    """A progress callback that also writes counts of files and chunks beside the writer lock."""
+def publish_progress(
+    report: ProgressCallback, publish: Callable[[IngestState], None], clock: Clock
+) -> ProgressCallback:
+    """Return a progress callback that also writes counts of files and chunks beside the lock."""
+    state, due = IngestState(clock.now()), clock.monotonic() + INTERVAL_S
+    publish(state)
 
-    def __init__(
-        self,
-        report: ProgressCallback,
-        publish: Callable[[IngestState], None],
-        started: float,
-        monotonic: Callable[[], float],
-    ) -> None:
-        self._report = report
-        self._publish = publish
-        self._monotonic = monotonic
-        self._state = IngestState(started)
-        self._due = monotonic() + INTERVAL_S
-        publish(self._state)
-
-    def __call__(self, event: Progress) -> None:
-        """Report an event, and publish its counts when the last ones are old."""
-        self._report(event)
+    def pass_on(event: Progress) -> None:
+        nonlocal state, due
+        report(event)
         if event.unit in INDEXING_UNITS and event.done is not None:
-            changed = event.unit != self._state.unit
-            self._state = IngestState(
-                self._state.started,
-                event.done,
-                event.total,
-                event.unit,
-                event.per_second,
-                event.seconds_left,
-            )
-            if changed or self._monotonic() >= self._due:
-                self._due = self._monotonic() + INTERVAL_S
-                self._publish(self._state)
+            changed = event.unit != state.unit
+            counts = (event.done, event.total, event.unit, event.per_second, event.seconds_left)
+            state = IngestState(state.started, *counts)
+            if changed or clock.monotonic() >= due:
+                due = clock.monotonic() + INTERVAL_S
+                publish(state)
 
-
-def watch_progress(
-    context: AppContext, library: "SqliteWriter", report: ProgressCallback
-) -> ProgressPublisher:
-    """Return a progress callback that also publishes the counts beside the lock of the library."""
-    clock = context.clock
-    return ProgressPublisher(report, library.publish, clock.now(), clock.monotonic)
+    return pass_on
 
 
 _STDIN = "<stdin>"
@@ -383,17 +269,9 @@ def ingest(
             _require_sources(job, ports.library.list_sources() if ports.library else ())
         job = mirrors.run(job, ports.library) if mirrors else job
         with _set_path_of_errors(request.paths[0] if request.paths else ""):
-            outcome = run_ingest(job, ports, publish, cancel)
-        # Parsers know only paths below the source.
-        failed = [item for item in outcome.report.items if item.kind == "error"]
-        for item, error in zip(failed, outcome.errors, strict=True):
-            if isinstance(error, ParseFailed | UnsupportedMedia):
-                root = str(context.paths.stdin_dir) if item.source == STDIN else item.source
-                error.path = resolve_path(error.path, root)
-        done = to_ingest_report(outcome, build_view(context.settings))
+            done = run_ingest(job, ports, publish, cancel)
         faults = list(formats.faults)
-        done = structs.replace(done, plugin_faults=faults, objects=mirrors.done if mirrors else [])
-        return add_advice(done, ports.library)
+        return structs.replace(done, plugin_faults=faults, objects=mirrors.done if mirrors else [])
 
 
 def ingest_text(
@@ -418,11 +296,9 @@ def ingest_text(
         source_uri=request.source_uri and escape_undecodable(request.source_uri),
         folder=str(context.paths.stdin_dir),
     )
-    job = _build_job(context, IngestRequest(dry_run=request.dry_run))
-    with _open_ports(context, job, report, cancel) as (ports, publish):
-        with _set_path_of_errors(_STDIN):
-            outcome = run(note, job, ports, publish, cancel)
-        return add_advice(to_ingest_report(outcome, build_view(context.settings)), ports.library)
+    job = _build_job(context, IngestRequest())
+    with _open_ports(context, job, report, cancel) as (ports, publish), _set_path_of_errors(_STDIN):
+        return run(note, job, ports, publish, cancel)
 
 
 def _require_sources(job: IngestJob, known: "Sequence[Source]") -> None:
@@ -481,7 +357,9 @@ def _open_ports(
                 store_formats(library, formats)
         downloads = job.vector_seconds is None
         models = RunEmbedder(context, library, report, cancel, downloads=downloads)
-        publish = report if library is None else watch_progress(context, library, report)
+        publish = (
+            report if library is None else publish_progress(report, library.publish, context.clock)
+        )
         from kebab.parse.containers import ContainerFiles
         from kebab.parse.registry import guard_parser
         from kebab.source.walk import FolderScanner
@@ -498,6 +376,9 @@ def _open_ports(
                     guard=guard_parser,
                     budget=models.budget,
                     clock=context.clock,
+                    describe_error=partial(
+                        build_error_reply, operation="ingest", view=build_view(context.settings)
+                    ),
                     batch=library.batch if library else _no_batch,
                     list_searched=lambda: list_last_hits(context.settings),
                     containers=ContainerFiles(),

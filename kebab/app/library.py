@@ -128,7 +128,9 @@ def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspectio
     with context.open_catalogue() as catalogue:
         found = ReferenceFinder(catalogue, chunks=False).find_document(request.name)
         if isinstance(found, NotFound):
-            return found
+            from kebab.app.ingest import explain_absence
+
+            return explain_absence(context, request.name, catalogue.list_sources(), found)
         links = describe_links(catalogue, found.summary.doc_id)
         backlinks = describe_backlinks(catalogue, found.summary.doc_id)
     return DocInspection(

@@ -4,7 +4,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kebab.app.context import AppContext
-from kebab.app.ingest import watch_progress
+from kebab.app.ingest import publish_progress
 from kebab.app.own_files import measure_size
 from kebab.config.load import read_locale_language
 from kebab.config.settings import AUTO
@@ -96,7 +96,9 @@ def use_model(
     assert embedder is not None, "its weights are installed"
     with context.open_writer("model use") as library:
         # Every passage is embedded with this model; files are not read.
-        run = RunContext(watch_progress(context, library, report), context.clock, cancel)
+        run = RunContext(
+            publish_progress(report, library.publish, context.clock), context.clock, cancel
+        )
         summary = reembed(library, context.open_vector_table, LoadedModel(embedder, reason), run)
     return ModelReport(
         model=_to_row(context, model, _find_active_version(context)),

@@ -155,20 +155,14 @@ class _Cache:
         self._read = 0
 
     def find(self, key: str) -> PictureAnswer | None:
-        """Return the answer that is kept under a key; lines that are new since are read first."""
+        """Return the answer that is kept under a key; a file that has changed is read again."""
         try:
             size = self._path.stat().st_size
         except OSError:
             size = 0
-        if size < self._read:
-            self._known, self._read = {}, 0
-        if size > self._read:
-            with self._path.open("rb") as file:
-                file.seek(self._read)
-                data = file.read()
-            end = data.rfind(b"\n") + 1
-            self._read += end
-            self._known.update(_parse_lines(data[:end]))
+        if size != self._read:
+            data = self._path.read_bytes()
+            self._known, self._read = dict(_parse_lines(data)), len(data)
         return self._known.get(key)
 
     def add(self, key: str, answer: PictureAnswer) -> None:

@@ -12,14 +12,14 @@ from typing import NamedTuple
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.doctor import build_inputs, check_health
+from kebab.app.doctor import Checkup, check_health
 from kebab.app.ingest import ingest
 from kebab.app.own_files import list_leftovers
 from kebab.core.documents import STDIN
 from kebab.core.durable import delete_path
 from kebab.core.files import resolve_links
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
-from kebab.doctor.checks import FIX, build_checks, run_all
+from kebab.doctor.checks import FIX, run_all
 from kebab.errors.catalog import Locked, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
@@ -53,7 +53,7 @@ def repair(
         repairs = work.run()
     work.tell("checking")
     context.close()  # the files that are open may have been replaced
-    health = check_health(context, DoctorRequest(deep=True))
+    health = check_health(context, DoctorRequest(), deep=True)
     work.end()
     return RepairReport(
         ok=health.ok,
@@ -126,7 +126,7 @@ class _Work:
     def find_faults(self) -> list[DoctorCheck]:
         """Return the findings that have a repair."""
         self._context.close()
-        checks = build_checks(build_inputs(self._context, deep=True))
+        checks = Checkup(self._context, deep=True).list_checks()
         health = run_all([one for one in checks if one.name in self._remedies], self._context.clock)
         return [one for one in health.checks if one.fix == FIX]
 

@@ -137,7 +137,7 @@ class Group(Command, click.Group):
             UsageError: No subcommand has this name; its hint is the call that was meant.
         """
         if self.get_command(ctx, args[0]) is None and not ctx.resilient_parsing:
-            from kebab.cli.wrong_names import refuse_command
+            from kebab.cli.hints import refuse_command
 
             raise refuse_command(self, ctx, args)
         return super().resolve_command(ctx, args)

@@ -131,8 +131,6 @@ class CommandContext:
     """Called with an error before it is reported."""
     _loaded: SettingsReport | Signal | None = None
     """The settings, or the error of reading them; None until they are first needed."""
-    _warned: bool = False
-    """Whether the variables without effect were named."""
 
     def load_settings(self) -> Settings:
         """Return the settings of this call; they are read once.
@@ -143,12 +141,6 @@ class CommandContext:
         report = self.report_settings()
         if report.faults:
             raise report.faults[0]
-        if report.unknown_variables and not self._warned:
-            self._warned = True
-            self.warn(
-                f"variables without effect: {', '.join(report.unknown_variables)}",
-                f"unset {' '.join(report.unknown_variables)}",
-            )
         return report.settings
 
     def report_settings(self) -> SettingsReport:

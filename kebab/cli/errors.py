@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.errors.hints import limit_hint
 from kebab.errors.signal import Exit, Signal, build_error_fields
-from kebab.errors.start import describe_start_failure, detect_json_output
+from kebab.errors.start import describe_start_failure, detect_json_output, format_failure
 from kebab.errors.system import build_import_error
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
     from kebab.errors.catalog import UsageInvalid
-    from kebab.errors.translations.languages import Language
+    from kebab.errors.languages import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
 
@@ -192,8 +192,7 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
     log = log_failure(report.error, report.classified, call)
     if log is None:
         return None
-    hides_home = bool(settings and settings.errors.redact_home)
-    path: str = redact(str(log), hides_home=hides_home)
+    path: str = redact(str(log))
     return path
 
 
@@ -253,23 +252,18 @@ def report_missing_library(
     if signal is None:
         write(describe_start_failure(error, arguments))
         return Exit.ERROR
-    if detect_json_output(arguments):
-        import json
-        from datetime import UTC, datetime
+    import json
 
-        name, now = "kebab", datetime.now(UTC).isoformat(timespec="milliseconds")
-        envelope = {
-            "schema_version": "error.v1",
-            "command": name,
-            "timestamp": now.replace("+00:00", "Z"),
-            "exit_code": int(signal.exit),
-            "output_format": "json",
-        }
-        message, hint, details = str(signal), signal.format_hint(), signal.details()
-        fields = build_error_fields(
-            signal, operation=name, message=message, hint=hint, details=details
+    fields = build_error_fields(
+        signal,
+        operation="kebab",
+        message=str(signal),
+        hint=signal.format_hint(),
+        details=signal.details(),
+    )
+    write(
+        format_failure(
+            {name: json.dumps(text, ensure_ascii=False) for name, text in fields.items()}, arguments
         )
-        write(json.dumps({**envelope, **fields}) + "\n")
-    else:
-        write(f"error: {signal}\nhint: {signal.format_hint()}\ncode: {signal.code}\n")
+    )
     return signal.exit

@@ -92,7 +92,6 @@ _PIPE_RENDERERS = {
     "ingest_report.v1": ("ingest", "render_ingest_report"),
     "not_found.v1": ("documents", "render_not_found"),
     "outline.v1": ("documents", "render_outline"),
-    "path_explanations.v1": ("ingest", "render_path_explanations"),
 }
 """The module and the function of replies that a model reads as a pipe does."""
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from kebab.app.dispatch import find_operation_status
-from kebab.core.progress import Cancel, Heartbeat, Progress
+from kebab.core.progress import Cancel, Progress
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
 from kebab.wire.operations import find_operation
@@ -59,11 +59,12 @@ class Reporter(Generic[E]):
         self._clock = clock
         self._started = self._last = clock()
         self._lock = threading.RLock()
-        self._heartbeat = Heartbeat(self.beat, min(display.silence_s / 2, _LONGEST_INTERVAL_S))
+        self._ended = threading.Event()
+        self._heartbeat = threading.Thread(target=self._run, name="heartbeat", daemon=True)
         self._reader_gone = False
 
     def __enter__(self) -> Self:
-        self._heartbeat.__enter__()
+        self._heartbeat.start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -73,7 +74,8 @@ class Reporter(Generic[E]):
             BrokenPipeError: The reader closed the pipe.
         """
         try:
-            self._heartbeat.__exit__()
+            self._ended.set()
+            self._heartbeat.join()
         except KeyboardInterrupt:
             if not self._reader_gone:
                 raise
@@ -87,6 +89,12 @@ class Reporter(Generic[E]):
             if self._display(event) is not False:
                 self._last = self._clock()
 
+    def _run(self) -> None:
+        """Beat until the work ends."""
+        interval_s = min(self._display.silence_s / 2, _LONGEST_INTERVAL_S)
+        while not self._ended.wait(interval_s):
+            self.beat()
+
     def beat(self) -> None:
         """Send a heartbeat if the silence is too long, and interrupt the work without a reader."""
         try:
@@ -94,7 +102,7 @@ class Reporter(Generic[E]):
             with self._lock:
                 now = self._clock()
                 is_silent = now - self._last >= self._display.silence_s
-                if is_silent and not self._heartbeat.stopped:
+                if is_silent and not self._ended.is_set():
                     self._last = now
                     self._display.show_heartbeat(round((now - self._started) * 1000))
         except BrokenPipeError:
@@ -102,7 +110,7 @@ class Reporter(Generic[E]):
                 raise
             self._reader_gone = True
         if self._reader_gone:
-            self._heartbeat.stop()
+            self._ended.set()
             interrupt_main_thread()
 
 
@@ -115,7 +123,7 @@ class WorkReporter(Reporter[Progress]):
 
     def finish(self, status: int, report: Reply | None = None, *, cancelled: bool) -> None:
         """Show the end; no heartbeat follows."""
-        self._heartbeat.stop()
+        self._ended.set()
         with self._lock:
             self.display.finish(status, report, cancelled=cancelled)
 

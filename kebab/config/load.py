@@ -18,10 +18,9 @@ from kebab.config.settings import (
 )
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.hints import NO_FILE, build_variable_name
+from kebab.errors.languages import Language, parse_language
 from kebab.errors.system import resolve_path
-from kebab.errors.translations.languages import Language, parse_language
 
-_PREFIX = "KEBAB_"
 _PATTERN = "matching regex"
 """How msgspec words that a text has the wrong form."""
 _CUTOFF = 0.7
@@ -36,10 +35,6 @@ _TABLE_KEYS = {
     "review.glossary": GlossaryEntry.__struct_fields__,
 }
 """The keys of the tables in lists."""
-_OTHER_VARIABLES = frozenset(
-    {"KEBAB_FAULTS", "KEBAB_LIVE_MODEL", "KEBAB_LIVE_OLLAMA", "KEBAB_TEST_MODELS_DIR"}
-)
-"""Variables with the same prefix that are not settings."""
 
 
 class SettingsReport(NamedTuple):
@@ -49,8 +44,6 @@ class SettingsReport(NamedTuple):
     """The settings; a default stands in for each invalid value."""
     faults: tuple[ConfigInvalid, ...] = ()
     """The invalid files, keys, values and variables, in the order in which they are read."""
-    unknown_variables: tuple[str, ...] = ()
-    """Variables with the prefix of kebab that are no settings; they have no effect."""
 
 
 def load_settings(
@@ -85,12 +78,11 @@ def read_settings(
         if text := environ[name]:
             key = known[name]
             _set_if_valid(layered, key, _parse_variable(text, key), f"${name}", faults)
-    near, unknown = _find_unknown_variables(environ)
     for key, value in (flags or {}).items():
         if value is not None:
             _set_if_valid(layered, key, value, "command line", faults)
     settings = msgspec.convert(layered, Settings)
-    return SettingsReport(settings, (*faults, *near), tuple(unknown))
+    return SettingsReport(settings, tuple(faults))
 
 
 def replace_setting(settings: Settings, key: str, value: Any) -> Settings:
@@ -235,25 +227,6 @@ def explain_fault(fault: str) -> tuple[str, str]:
 def _list_variables() -> Mapping[str, str]:
     """Return the key of each setting by the name of its variable."""
     return {build_variable_name(key): key for key in iter_setting_keys()}
-
-
-def _find_unknown_variables(environ: Mapping[str, str]) -> tuple[list[ConfigInvalid], list[str]]:
-    """Return a fault for each variable that is nearly a setting, and the other unknown ones."""
-    known = {*_list_variables(), _FILE_VARIABLE}
-    faults: list[ConfigInvalid] = []
-    unknown: list[str] = []
-    for name in sorted(name for name, text in environ.items() if text):
-        if name in known or name in _OTHER_VARIABLES or not name.startswith(_PREFIX):
-            continue
-        from kebab.core.spelling import find_near_name
-
-        near = find_near_name(name, sorted(known))
-        if near is None:
-            unknown.append(name)
-        else:
-            cause = f"unknown variable, did you mean `{near}`?"
-            faults.append(ConfigInvalid(path=f"${name}", cause=cause))
-    return faults, unknown
 
 
 def _parse_variable(text: str, key: str) -> Any:

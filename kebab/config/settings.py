@@ -12,8 +12,8 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
+from kebab.errors.languages import ENGLISH, Language
 from kebab.errors.system import translate_import_errors
-from kebab.errors.translations.languages import ENGLISH, Language
 from kebab.platform import is_linux
 
 Natural = Annotated[int, Meta(ge=0)]
@@ -189,13 +189,6 @@ class Ask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The most turns that one session keeps; older turns are deleted."""
 
 
-class Errors(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How errors are reported."""
-
-    redact_home: bool = False
-    """Write the home directory as `~` in errors, for example before you share them."""
-
-
 class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How text is shown."""
 
@@ -289,8 +282,6 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How questions are answered."""
     output: Output = Output()
     """How text is shown."""
-    errors: Errors = Errors()
-    """How errors are reported."""
     watch: Watch = Watch()
     """How changes of files are followed."""
     review: Review = Review()

@@ -9,16 +9,15 @@ _SHORT = 6
 """The letters of a name up to which only one edit is a mistake and not another word."""
 
 
-def find_near_name(name: str, names: Iterable[str], most: int = NEAR) -> str | None:
-    """Return the name with the fewest edits from this one; None when all need more than `most`."""
+def find_likely_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the name with the fewest edits from this one, which was probably mistyped.
+
+    None when all need more edits: a short name may have one, a longer one two.
+    """
+    most = 1 if len(name.strip("-")) < _SHORT else NEAR
     counted = [(count_edits(name, other, most), other) for other in names]
     count, nearest = min(counted, default=(most + 1, ""))
     return nearest if count <= most else None
-
-
-def find_likely_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the name that was probably mistyped: a short one has one edit, a longer one two."""
-    return find_near_name(name, names, 1 if len(name.strip("-")) < _SHORT else NEAR)
 
 
 def count_edits(word: str, other: str, most: int = NEAR) -> int:

@@ -1,39 +1,27 @@
-"""The checks of `kebab doctor`: their inputs, findings and order, and the run over them."""
+"""The checks of `kebab doctor` as functions of what was found, and the run over them."""
 
 import os
 import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from kebab import __version__
+from kebab.config.load import SettingsReport
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import SourceCounts
 from kebab.core.ids import Keys, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Clock
-from kebab.errors.catalog import (
-    ConfigInvalid,
-    ModelNotPulled,
-    ModelProtocol,
-    ModelRejected,
-    ModelUnreachable,
-)
+from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelRejected, ModelUnreachable
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
-from kebab.platform import (
-    find_editor,
-    is_on_read_only_disk,
-    list_missing_features,
-    read_open_files_limit,
-)
+from kebab.platform import find_editor, is_on_read_only_disk
 from kebab.wire.coverage import Coverage, describe_gaps, describe_left_out, describe_partial
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """The result of a check; `fix` is the command that repairs a fault."""
 
     status: CheckStatus
@@ -41,8 +29,7 @@ class Finding:
     fix: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     """One check of the health.
 
     `fix` is reported when the check raises an error that names no command. The check is skipped
@@ -111,7 +98,7 @@ def run_all(
         started = clock.monotonic()
         finding = skip(f"needs `{unmet}`") if unmet else run_check(check)
         took_ms = (clock.monotonic() - started) * 1000
-        done.append(DoctorCheck(name=check.name, duration_ms=took_ms, **asdict(finding)))
+        done.append(DoctorCheck(name=check.name, duration_ms=took_ms, **finding._asdict()))
         report(build_report(done[-1:]))
     return build_report(done)
 
@@ -137,109 +124,23 @@ def run_check(check: Check) -> Finding:
         return fail(f"{fault.strerror or fault}{location}", fix)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DoctorInputs:
-    """The inputs of all checks."""
-
-    machine: "MachineInputs"
-    storage: "StorageInputs"
-    documents: "DocumentInputs"
-    models: "ModelInputs"
-
-
-def build_checks(inputs: DoctorInputs) -> Sequence[Check]:
-    """Return every check in order."""
-    machine, stores = inputs.machine, inputs.storage
-    documents, models = inputs.documents, inputs.models
-    readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
-    init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
-    off = ", ".join(list_missing_features())
-    return (
-        Check("configuration", partial(check_settings, machine.read_settings), init),
-        Check("directories", partial(check_folders, machine.folders), init),
-        Check("permissions", partial(check_permissions, machine), init),
-        Check("disk", partial(check_disk_space, machine.data), "df -h"),
-        Check("descriptors", check_open_files, "ulimit -n 1024"),
-        *([Check("system", partial(succeed, f"off on this system: {off}"), init)] if off else []),
-        Check("writer_lock", partial(check_writer, machine.find_writer), init),
-        Check("log", partial(check_log, machine.log), init),
-        Check("plugins", machine.check_plugins, init),
-        Check("database", partial(check_database, stores), FIX),
-        Check("integrity", partial(check_integrity, stores), FIX, readable),
-        Check("full_text", partial(check_full_text, stores), FIX, intact),
-        Check("vectors", partial(check_vectors, stores), FIX, intact),
-        Check("leftovers", partial(check_leftovers, stores), FIX),
-        Check("reviews", partial(check_reviews, stores), FIX),
-        Check("pending", partial(check_pending, documents), ingest, intact),
-        Check("sources", partial(check_sources, documents), "kebab source list", intact),
-        Check("files", partial(check_files, documents), ingest, intact),
-        Check(
-            "embedding_version",
-            partial(check_embedding_version, models),
-            "kebab model use auto",
-            intact,
-        ),
-        Check("embedding_files", partial(check_embedding_files, models), pull),
-        Check("embedding_probe", partial(check_embedding_probe, models), pull, installed),
-        Check("language_model", partial(check_language_model, models), models.start_command),
-    )
-
-
 _MIB, _LOW_SPACE = 1 << 20, 1 << 30
-_FEW_OPEN_FILES = 256
-"""The vector store alone keeps dozens of files open during compaction."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingsFile:
-    """The settings file, its faults, warnings about its values, and variables without effect."""
-
-    path: Path
-    faults: tuple[ConfigInvalid, ...] = ()
-    warnings: tuple[str, ...] = ()
-    unknown_variables: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MachineInputs:
-    """The inputs of the checks of the machine.
-
-    `folders` are the folders that kebab writes to, by purpose. `find_writer` returns the process
-    that is writing. `list_foreign` returns the files of another user that this one may not change,
-    `list_denied` such files of this user, and `list_exposed` those that other users can read.
-    """
-
-    read_settings: Callable[[], SettingsFile]
-    folders: Mapping[str, Path]
-    data: Path
-    log: Path
-    find_writer: Callable[[], int | None]
-    list_foreign: Callable[[], Sequence[Path]] = tuple
-    list_denied: Callable[[], Sequence[Path]] = tuple
-    list_exposed: Callable[[], Sequence[Path]] = tuple
-    check_plugins: Callable[[], Finding] = lambda: succeed("none")
-
-
-def check_settings(read_settings: Callable[[], SettingsFile]) -> Finding:
-    """Check that the settings can be used."""
-    file = read_settings()
-    if file.faults:
-        summary = "; ".join(dict.fromkeys(fault.format_message() for fault in file.faults))
-        first = file.faults[0]
+def check_settings(path: Path, report: SettingsReport | None, warning: str | None) -> Finding:
+    """Check that the settings can be used; `warning` is about a value of them."""
+    if report and report.faults:
+        summary = "; ".join(dict.fromkeys(fault.format_message() for fault in report.faults))
+        first = report.faults[0]
         fix = first.format_hint() or "kebab init"
         if first.choose_case() in ("", "setting"):
             variable = build_variable_name(first.path)
             fix = f"unset {variable}" if os.environ.get(variable) else "kebab init --force"
         return fail(f"{summary}; defaults are used instead", fix)
-    if file.warnings:
+    if warning:
         editor = os.environ.get("EDITOR") or find_editor()
-        edit = f"{editor} {shlex.quote(str(file.path))}"
-        return warn(f"{file.path}: {'; '.join(file.warnings)}", edit)
-    if file.unknown_variables:
-        names = file.unknown_variables
-        return warn(f"variables without effect: {', '.join(names)}", f"unset {' '.join(names)}")
-    where = file.path if file.path.exists() else f"defaults, no settings file: {file.path}"
-    return succeed(str(where))
+        return warn(f"{path}: {warning}", f"{editor} {shlex.quote(str(path))}")
+    return succeed(str(path if path.exists() else f"defaults, no settings file: {path}"))
 
 
 def check_folders(folders: Mapping[str, Path]) -> Finding:
@@ -258,17 +159,23 @@ def check_folders(folders: Mapping[str, Path]) -> Finding:
     return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 
-def check_permissions(machine: MachineInputs) -> Finding:
-    """Check that this user, and nobody else, can read and write the files of the index."""
-    folder = shlex.quote(str(machine.data))
-    for list_files, finding, words, fix in (
-        (machine.list_foreign, fail, "belong to another user", 'sudo chown -R "$(id -un)"'),
-        (machine.list_denied, fail, "cannot be read or written", "chmod -R u+rwX"),
-        (machine.list_exposed, warn, "can be read by other users", "chmod -R go-rwx"),
+def check_permissions(
+    data: Path, foreign: Sequence[Path], denied: Sequence[Path], exposed: Sequence[Path]
+) -> Finding:
+    """Check that this user, and nobody else, can read and write the files of the index.
+
+    `foreign` are files of another user that this one may not change, `denied` such files of this
+    user, and `exposed` those that other users can read.
+    """
+    for found, finding, words, fix in (
+        (foreign, fail, "belong to another user", 'sudo chown -R "$(id -un)"'),
+        (denied, fail, "cannot be read or written", "chmod -R u+rwX"),
+        (exposed, warn, "can be read by other users", "chmod -R go-rwx"),
     ):
-        if found := list_files():
+        if found:
             count = format_count(len(found), "file")
-            return finding(f"{words}: {count}, the first: {found[0]}", f"{fix} {folder}")
+            summary = f"{words}: {count}, the first: {found[0]}"
+            return finding(summary, f"{fix} {shlex.quote(str(data))}")
     return succeed("only you can read the files of the index")
 
 
@@ -281,20 +188,6 @@ def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> F
     if not space:
         return fail(f"the disk is full, {summary}", fix)
     return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
-
-
-def check_open_files(read_limit: Callable[[], int | None] = read_open_files_limit) -> Finding:
-    """Check that a process may open enough files."""
-    if (limit := read_limit()) is None:
-        return succeed("no limit of open files is known")
-    summary = f"a process may open {limit:,} files"
-    return succeed(summary) if limit >= _FEW_OPEN_FILES else warn(summary, "ulimit -n 1024")
-
-
-def check_writer(find_writer: Callable[[], int | None]) -> Finding:
-    """Report the process that is writing, which is no fault."""
-    pid = find_writer()
-    return succeed("no process is writing" if pid is None else f"a process is writing: pid {pid}")
 
 
 def check_log(path: Path) -> Finding:
@@ -317,87 +210,52 @@ UPGRADE = "pip install --upgrade kebab"
 _MAX_QUOTED, _MOST_NAMES = 3, 5
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewFile:
-    """The file with the stored runs of reviews, which is apart from the index."""
+def check_database(
+    path: Path, found: int | None, expected: int, remains: Sequence[Path]
+) -> Finding:
+    """Check that there is a database whose schema this build can read.
 
-    path: Path
-    bytes: int
-    faults: Sequence[str] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageInputs:
-    """The inputs of the checks of the stores; every callable may raise a signal.
-
-    `find_schema` returns the schema version of the database, None without one; `schema` is that of
-    this build. `list_remains` returns the files of an index without its database, `list_leftovers`
-    those of killed calls, `find_damage` returns the faults of the database, and
-    `find_word_fault` that of the full-text index, None without one; if it is `deep`, words of every
-    passage are looked up, else of a sample. `list_vector_keys` returns the key of every vector row,
-    repeated keys included, `list_expected_keys` the keys that have a vector according to the
-    database. `reviews` is the file of `read_reviews`.
+    `remains` are the files of an index without its database.
     """
-
-    path: Path
-    schema: int
-    find_schema: Callable[[], int | None]
-    find_damage: Callable[[], Sequence[str]]
-    find_word_fault: Callable[[], str | None]
-    list_vector_keys: Callable[[], Keys]
-    list_expected_keys: Callable[[], Keys]
-    deep: bool = False
-    list_remains: Callable[[], Sequence[Path]] = tuple
-    list_leftovers: Callable[[], Sequence[Path]] = tuple
-    reviews: Path
-    read_reviews: Callable[[], ReviewFile | None]
-
-
-def check_database(storage: StorageInputs) -> Finding:
-    """Check that there is a database that this build can read."""
-    found, expected = storage.find_schema(), storage.schema
     if found is None:
-        if remains := ", ".join(path.name for path in storage.list_remains()[:_MAX_QUOTED]):
-            return fail(
-                f"the database is lost or empty, parts of an index are left: {remains}", FIX
-            )
-        return fail(f"nothing indexed yet: {storage.path}", "kebab ingest FOLDER")
+        if names := ", ".join(file.name for file in remains[:_MAX_QUOTED]):
+            return fail(f"the database is lost or empty, parts of an index are left: {names}", FIX)
+        return fail(f"nothing indexed yet: {path}", "kebab ingest FOLDER")
     if found < expected:
         return fail(f"schema {found} needs a migration to {expected}", "kebab ingest")
     if found > expected:
         summary = f"written by a newer kebab, schema {found}, this build reads {expected}"
         return fail(summary, UPGRADE)
-    return succeed(f"schema {found}: {storage.path}")
+    return succeed(f"schema {found}: {path}")
 
 
-def check_integrity(storage: StorageInputs) -> Finding:
+def check_integrity(faults: Sequence[str]) -> Finding:
     """Check the integrity of the SQLite file."""
-    if faults := storage.find_damage():
+    if faults:
         return fail(f"the database is damaged: {'; '.join(faults[:_MAX_QUOTED])}", FIX)
     return succeed("SQLite finds the database intact")
 
 
-def check_full_text(storage: StorageInputs) -> Finding:
+def check_full_text(fault: str | None, *, deep: bool) -> Finding:
     """Check the full-text index."""
-    if fault := storage.find_word_fault():
+    if fault:
         return fail(f"the full-text index differs from the passages: {fault}", FIX)
-    compared = "each" if storage.deep else "a sample"
+    compared = "each" if deep else "a sample"
     return succeed(f"every passage is in the full-text index, and words of {compared} find it")
 
 
-def check_leftovers(storage: StorageInputs) -> Finding:
+def check_leftovers(found: Sequence[Path]) -> Finding:
     """Check that no killed call has left files."""
-    found = storage.list_leftovers()
     summary = f"{format_count(len(found), 'file')} left over from a call that was ended"
     return warn(f"{summary}: {found[0]}", FIX) if found else succeed("no call has left files")
 
 
-def check_vectors(storage: StorageInputs) -> Finding:
+def check_vectors(list_expected: Callable[[], Keys], list_rows: Callable[[], Keys]) -> Finding:
     """Check that the vector table has exactly one row for each vector of the database."""
-    expected, rows = storage.list_expected_keys(), storage.list_vector_keys()
+    expected, rows = list_expected(), list_rows()
     lacking, extra = find_missing_keys(expected, rows), find_missing_keys(rows, expected)
     # An ingest may add and remove vectors between both reads; what it changed is no fault.
-    now = set(storage.list_expected_keys() if lacking or extra else ())
+    now = set(list_expected() if lacking or extra else ())
     if missing := len(now.intersection(lacking)):
         return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", FIX)
     if repeats := len(find_repeated_keys(rows)):
@@ -407,43 +265,25 @@ def check_vectors(storage: StorageInputs) -> Finding:
     return succeed(f"{summary}; the next ingest deletes {removed:,} more" if removed else summary)
 
 
-def check_reviews(storage: StorageInputs) -> Finding:
-    """Check the file with the stored reviews."""
-    file = storage.read_reviews()
-    if file is None:
+def check_reviews(path: Path, faults: Sequence[str] | None) -> Finding:
+    """Check the database of the stored reviews, which is apart from the index."""
+    if faults is None:
         return succeed("no review is stored")
-    if file.faults:
-        faults = "; ".join(file.faults[:_MAX_QUOTED])
-        return fail(f"the stored reviews are damaged: {faults}", FIX)
-    return succeed(f"{file.bytes:,} bytes: {file.path}")
+    if faults:
+        return fail(f"the stored reviews are damaged: {'; '.join(faults[:_MAX_QUOTED])}", FIX)
+    return succeed(f"{path.stat().st_size:,} bytes: {path}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DocumentInputs:
-    """The inputs of the checks of the documents.
-
-    `has_model` returns whether an ingest can compute vectors now, `measure_coverage` None without
-    an index that can be read. Without `compare_contents` files are compared by time and size.
-    """
-
-    count_pending: Callable[[], int]
-    has_model: Callable[[], bool] = lambda: True
-    measure_coverage: Callable[[], Coverage | None]
-    list_lost_sources: Callable[[], Sequence[SourceCounts]] = tuple
-    compare_contents: Callable[[], Finding] | None = None
-
-
-def check_pending(documents: DocumentInputs) -> Finding:
-    """Check that every passage has a vector."""
-    if count := documents.count_pending():
+def check_pending(count: int, has_model: Callable[[], bool]) -> Finding:
+    """Check that every passage has a vector; with a model an ingest computes them."""
+    if count:
         summary = f"{format_count(count, 'passage')} not embedded yet, found by words only"
-        return warn(summary, "kebab ingest" if documents.has_model() else "kebab model pull")
+        return warn(summary, "kebab ingest" if has_model() else "kebab model pull")
     return succeed("every passage has a vector")
 
 
-def check_sources(documents: DocumentInputs) -> Finding:
+def check_sources(lost: Sequence[SourceCounts]) -> Finding:
     """Check that the folder of every source exists, and is not suddenly empty."""
-    lost = documents.list_lost_sources()
     if not lost:
         return succeed("the folder of every source is there")
     first = lost[0]
@@ -455,13 +295,11 @@ def check_sources(documents: DocumentInputs) -> Finding:
     )
 
 
-def check_files(documents: DocumentInputs) -> Finding:
+def check_files(coverage: Coverage | None, lost_sources: Sequence[SourceCounts]) -> Finding:
     """Check that every file is read as it is now; those of lost folders are left out."""
-    if documents.compare_contents is not None:
-        return documents.compare_contents()
-    coverage, lost = documents.measure_coverage(), 0
+    lost = 0
     if coverage is not None and coverage.gone:
-        lost = min(coverage.gone, sum(one.documents for one in documents.list_lost_sources()))
+        lost = min(coverage.gone, sum(one.documents for one in lost_sources))
     if gaps := describe_gaps(coverage, "healthy", lost=lost):
         return warn(gaps, "kebab ingest")
     if coverage is None or coverage.files == lost:
@@ -472,122 +310,95 @@ def check_files(documents: DocumentInputs) -> Finding:
     return succeed(f"{summary}{describe_partial(coverage)}{describe_left_out(coverage)}")
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The files of the embedding model, compared with their SHA-256.
-
-    `folder` is None without an installed model. `server` is the address of the server that computes
-    vectors, and `faults` then say why it does not.
-    """
-
-    model: str
-    folder: Path | None
-    faults: tuple[str, ...] = ()
-    server: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingVersions:
-    """The embedding version of the settings and of the stored vectors.
-
-    `configured` is None when the settings leave the choice to kebab, `stored` when no vector is
-    stored. `reason` says why kebab chose the stored one, `advice` why another model would fit the
-    text better, with the command that changes to it.
-    """
-
-    configured: str | None
-    stored: str | None
-    reason: str | None = None
-    advice: tuple[str, str] | None = None
+def check_contents(checked: int, differing: Mapping[str, set[str]]) -> Finding:
+    """Report the files whose content is not what was indexed, by kind; an ingest reads them."""
+    compared = format_count(checked, "file")
+    kinds = [
+        f"{len(paths):,} {kind}: {', '.join(sorted(paths)[:_MAX_QUOTED])}"
+        + (", …" if len(paths) > _MAX_QUOTED else "")
+        for kind, paths in differing.items()
+        if paths
+    ]
+    if kinds:
+        return warn(f"{'; '.join(kinds)}; {compared} compared", "kebab ingest")
+    return succeed(f"every file has the content that was indexed: {compared}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelInputs:
-    """The inputs of the checks of the models.
-
-    `read_weights` returns None when no model was chosen yet. `measure_probe` returns the measured
-    cosine of the model's probe pair and the pair, None when no model is installed. The tolerance of
-    the pair covers differences in arithmetic between processors; another pooling, prefix or model
-    differs by far more. `check_server` describes the server that answers questions. It returns None
-    when no server is needed, and raises a signal when the server cannot answer; `start_command` is
-    the command that helps then.
-    """
-
-    read_weights: Callable[[], Weights | None]
-    measure_probe: Callable[[], tuple[float, ProbePair] | None]
-    read_versions: Callable[[], EmbeddingVersions]
-    check_server: Callable[[], str | None]
-    start_command: str
-
-
-def check_embedding_files(models: ModelInputs) -> Finding:
-    """Check that the model files are on this machine and unchanged."""
-    weights = models.read_weights()
-    if weights is None:
+def check_embedding_files(model: str | None, folder: Path | None, faults: Sequence[str]) -> Finding:
+    """Check that the files of a model are on this machine and unchanged."""
+    if model is None:
         return warn("no embedding model yet, searches use words only", "kebab model pull")
-    if weights.server is not None:
-        place = f"{weights.model} at {weights.server}"
-        if not weights.faults:
-            return succeed(place)
-        summary = f"no vectors of {place}, searches use words only: {weights.faults[0]}"
-        return warn(summary, models.start_command)
-    if weights.folder is None:
-        missing = f"model not installed, searches use words only: {weights.model}"
-        return warn(missing, f"kebab model pull {weights.model}")
-    if weights.faults:
-        damage = f"damaged model files in {weights.folder}: {'; '.join(weights.faults)}"
-        return fail(damage, f"kebab model pull {weights.model}")
-    return succeed(f"{weights.model}: {weights.folder}")
+    pull = f"kebab model pull {model}"
+    if folder is None:
+        return warn(f"model not installed, searches use words only: {model}", pull)
+    if faults:
+        return fail(f"damaged model files in {folder}: {'; '.join(faults)}", pull)
+    return succeed(f"{model}: {folder}")
 
 
-def check_embedding_probe(models: ModelInputs) -> Finding:
-    """Check that the model computes its known vectors."""
-    if (result := models.measure_probe()) is None:
+def check_embedding_server(place: str, fault: str | None, start: str) -> Finding:
+    """Check that a server computes vectors; `start` is the command that helps."""
+    if fault:
+        return warn(f"no vectors of {place}, searches use words only: {fault}", start)
+    return succeed(place)
+
+
+def check_embedding_probe(result: tuple[float, ProbePair] | None) -> Finding:
+    """Check that the model computes its known vectors.
+
+    The tolerance of the pair covers differences in arithmetic between processors; another pooling,
+    prefix or model differs by far more.
+    """
+    if result is None:
         return skip("no installed model to check")
     cosine, probe = result
     summary = f"cosine of two known sentences {cosine:.4f}, expected: {probe.cosine:.4f}"
     return succeed(summary) if probe.accepts(cosine) else fail(summary, "kebab model pull")
 
 
-def check_embedding_version(models: ModelInputs) -> Finding:
-    """Check that the configured model is the one that the index was built with."""
-    versions = models.read_versions()
-    if versions.stored is None:
+def check_embedding_version(
+    configured: str | None, stored: str | None, reason: str | None, advice: tuple[str, str] | None
+) -> Finding:
+    """Check that the configured model is the one that the index was built with.
+
+    `configured` is None when the settings leave the choice to kebab. `reason` says why kebab chose
+    the stored one, `advice` why another would fit the text better, with the command.
+    """
+    if stored is None:
         return skip("no vector is stored")
-    if versions.configured not in {None, versions.stored}:
-        summary = f"built with {versions.stored}, but configured is {versions.configured}"
+    if configured not in {None, stored}:
+        summary = f"built with {stored}, but configured is {configured}"
         return fail(summary, "kebab model use auto")
-    if versions.advice is not None:
-        cause, command = versions.advice
-        return warn(f"{versions.stored}, but {cause}", command)
-    because = f", because {versions.reason}" if versions.reason else ""
-    return succeed(f"{versions.stored}{because}")
+    if advice is not None:
+        cause, command = advice
+        return warn(f"{stored}, but {cause}", command)
+    return succeed(f"{stored}, because {reason}" if reason else stored)
 
 
-def check_language_model(models: ModelInputs) -> Finding:
+def check_language_model(check_server: Callable[[], str | None], start: str) -> Finding:
     """Check that the language model can answer; only `kebab ask` needs it.
 
     A server that is away needs attention. A model or a key that the server refuses is a fault of
-    the settings.
+    the settings. `start` is the command that helps where nothing else does.
     """
     try:
-        description = models.check_server()
+        description = check_server()
     except (ModelNotPulled, ModelRejected) as signal:
         message = signal.format_message()
         if isinstance(signal, ModelNotPulled) and signal.models:
             message = f"{message}; it has {', '.join(signal.models[:_MOST_NAMES])}"
-        return fail(message, _choose_server_fix(signal, models))
+        return fail(message, _choose_server_fix(signal, start))
     except Signal as signal:
-        return warn(signal.format_message(), _choose_server_fix(signal, models))
+        return warn(signal.format_message(), _choose_server_fix(signal, start))
     return succeed(description) if description else skip("the settings use no language model")
 
 
-def _choose_server_fix(signal: Signal, models: ModelInputs) -> str:
+def _choose_server_fix(signal: Signal, start: str) -> str:
     """Return the command that repairs the fault; hints about asking help nobody here."""
     if isinstance(signal, ModelProtocol) and not signal.setting:
         return "restart the model server, then try again: `kebab doctor`"
     hint = signal.format_hint()
     is_plain = isinstance(signal, ModelUnreachable) and signal.choose_case() in ("ollama", "server")
     if hint is None or is_plain or hint == "kebab doctor":
-        return models.start_command
+        return start
     return "export KEBAB_MODELS_LLM_MODEL=NAME" if "kebab ask" in hint else hint

@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 from kebab.errors import hints
 from kebab.errors.hints import Rerun
 from kebab.errors.signal import (
-    Backoff,
     Canonical,
     Exit,
     Kind,
@@ -97,7 +96,7 @@ class StaleCursor(Signal):
     code, domain = "stale_cursor", "SEARCH.CURSOR_STALE"
     kind, origin, http, grpc = Kind.CONFLICT, Origin.CORE, 409, "ABORTED"
     canonical, severity = Canonical.STATE_VIOLATION, Severity.WARN
-    backoff = Backoff(first_ms=0, factor=1, ceiling_ms=0, attempts=2)
+    retry = Retry.TRANSIENT
     message = (
         "the index has changed since this cursor was issued: "
         "revision {issued_revision}, now {current_revision}"
@@ -138,7 +137,7 @@ class NotIndexed(Signal):
 class ModelUnreachable(Signal):
     code, domain = "model_unreachable", "LLM.UNREACHABLE"
     kind, origin, http, grpc = Kind.NETWORK, Origin.ADAPTER, 503, "UNAVAILABLE"
-    backoff = Backoff()
+    retry = Retry.TRANSIENT
     message = "cannot reach the model server at {endpoint}: {cause}"
     hint = "go on without a server: `{fallback}`"
     cases = {
@@ -250,7 +249,7 @@ class ModelBusy(Signal):
     code, domain = "model_busy", "LLM.BUSY"
     kind, origin, http, grpc = Kind.RATE_LIMIT, Origin.ADAPTER, 503, "RESOURCE_EXHAUSTED"
     severity = Severity.WARN
-    backoff = Backoff(first_ms=2_000, ceiling_ms=60_000, attempts=6)
+    retry = Retry.TRANSIENT
     message = "the model server is busy: {endpoint}"
     hint = "try again in a moment"
     cases = {"loading": Wording("the model server is still loading its model: {endpoint}")}
@@ -262,7 +261,7 @@ class ModelBusy(Signal):
 class ModelProtocol(Signal):
     code, domain = "model_protocol", "LLM.PROTOCOL"
     kind, origin, http, grpc = Kind.LLM_ERROR, Origin.ADAPTER, 502, "INTERNAL"
-    backoff = Backoff(attempts=2)
+    retry = Retry.TRANSIENT
     message = "unexpected response from {endpoint}: {cause}"
     hint = "kebab doctor"
     cases = {
@@ -304,7 +303,7 @@ class ContextOverflow(Signal):
 class EmbeddingUnavailable(Signal):
     code, domain = "embedding_unavailable", "EMBEDDING.UNAVAILABLE"
     kind, origin, http, grpc = Kind.PROVIDER, Origin.ADAPTER, 503, "UNAVAILABLE"
-    backoff = Backoff(first_ms=30_000, ceiling_ms=600_000, attempts=3)
+    retry = Retry.TRANSIENT
     message = "cannot get the embedding model {model}: {cause}"
     hint = "kebab model pull {model}"
     rerun = Rerun(add=("--mode", "lexical"), drop=("--mode",))
@@ -328,7 +327,7 @@ class EmbeddingMismatch(Signal):
 class TimedOut(Signal):
     code, domain = "timeout", "LLM.TIMEOUT"
     kind, origin, http, grpc = Kind.TIMEOUT, Origin.ADAPTER, 504, "DEADLINE_EXCEEDED"
-    backoff = Backoff(attempts=2)
+    retry = Retry.TRANSIENT
     message = "{operation} took longer than {deadline_ms} ms"
     cases = {
         "setting": Wording(
@@ -375,7 +374,7 @@ class TimedOut(Signal):
 class IoError(Signal):
     code, domain = "io_error", "STORAGE.IO"
     kind, origin, http, grpc = Kind.STORAGE, Origin.ADAPTER, 500, "INTERNAL"
-    backoff = Backoff()
+    retry = Retry.TRANSIENT
     message = "cannot {op} {path}: {cause}"
     hint = "kebab doctor"
     cases = {
@@ -405,7 +404,7 @@ class Locked(Signal):
     code, domain = "locked", "STORAGE.LOCKED"
     kind, origin, http, grpc = Kind.CONFLICT, Origin.ADAPTER, 409, "ABORTED"
     canonical, severity = Canonical.STATE_VIOLATION, Severity.WARN
-    backoff = Backoff(ceiling_ms=60_000, attempts=8)
+    retry = Retry.TRANSIENT
     message = "another process is writing to this knowledge base: pid {holder_pid}"
     hint = _LATER
     cases = {"unnamed": Wording("another process is writing to this knowledge base", _LATER)}
@@ -464,7 +463,7 @@ class UnsupportedMedia(Signal):
     kind, origin, http, grpc = Kind.SCHEMA, Origin.CORE, 415, "INVALID_ARGUMENT"
     canonical = Canonical.INVALID_INPUT
     message = "no parser for this file: {path}: {media}"
-    hint = "kebab ingest --explain {path}"
+    hint = "kebab help formats"
     cases = {"setting": Wording("`{setting}` is off, so images are not read: {path}", _TURN_ON)}
     path: str
     media: str
@@ -476,7 +475,6 @@ class SecretFile(Signal):
     kind, origin, http, grpc = Kind.POLICY_DENY, Origin.CORE, 403, "PERMISSION_DENIED"
     canonical = Canonical.INVALID_INPUT
     message = "this file usually holds secrets, and `{setting}` does not name it: {path}"
-    hint = "kebab ingest --explain {path}"
     path: str
     setting: str
 
@@ -514,7 +512,7 @@ class ServerBusy(Signal):
     code, domain = "server_busy", "SERVER.BUSY"
     kind, origin, http, grpc = Kind.RATE_LIMIT, Origin.SURFACE, 503, "RESOURCE_EXHAUSTED"
     canonical, severity = Canonical.STATE_VIOLATION, Severity.WARN
-    backoff = Backoff(ceiling_ms=30_000, attempts=6)
+    retry = Retry.TRANSIENT
     message = "too many requests are waiting for this server: {waiting}"
     hint = "send fewer requests at the same time"
     waiting: int
@@ -541,7 +539,7 @@ class DependencyMissing(Signal):
 class ClusterUnreachable(Signal):
     code, domain = "cluster_unreachable", "CLUSTER.UNREACHABLE"
     kind, origin, http, grpc = Kind.NETWORK, Origin.ADAPTER, 503, "UNAVAILABLE"
-    backoff = Backoff(first_ms=5_000, ceiling_ms=60_000)
+    retry = Retry.TRANSIENT
     message = "cannot reach the Ray cluster at {address}: {cause}"
     hint = "start one with `ray start --head`, or go on without it: `kebab ingest`"
     cases = {"failed": Wording(*hints.CLUSTER_FAILED), "version": Wording(*hints.NODES_DIFFER)}
@@ -563,7 +561,7 @@ class ConfirmationRequired(Signal):
 class OutOfMemory(Signal):
     code, domain = "out_of_memory", "RUNTIME.OUT_OF_MEMORY"
     kind, origin, http, grpc = Kind.QUOTA, Origin.ADAPTER, 507, "RESOURCE_EXHAUSTED"
-    backoff = Backoff(first_ms=30_000, ceiling_ms=300_000, attempts=2)
+    retry = Retry.TRANSIENT
     message = "there is not enough memory: {operation}"
     hint = "close other programs, then repeat the command"
     cases = {
@@ -580,7 +578,7 @@ class Cancelled(Signal):
     code, domain = "cancelled", "CORE.CANCELLED"
     kind, origin, http, grpc = Kind.UNKNOWN, Origin.CORE, 499, "CANCELLED"
     canonical, exit, severity = Canonical.STATE_VIOLATION, Exit.INTERRUPTED, Severity.INFO
-    backoff = Backoff(first_ms=0, factor=1, ceiling_ms=0, attempts=1)
+    retry = Retry.TRANSIENT
     message = "interrupted: {operation}"
     operation: str
 

@@ -85,19 +85,6 @@ class Origin(StrEnum):
     SURFACE = "surface"
 
 
-class Backoff(NamedTuple):
-    """The suggested delays before the same call is tried again; they may change.
-
-    The delay before attempt n is `first_ms * factor ** (n - 1)`, at most `ceiling_ms`. Concurrent
-    callers add a random part to it. After `attempts` the caller gives up.
-    """
-
-    first_ms: int = 1_000
-    factor: float = 2.0
-    ceiling_ms: int = 10_000
-    attempts: int = 4
-
-
 class Wording(NamedTuple):
     """The texts of an error: two templates that are filled in with its details."""
 
@@ -115,7 +102,7 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     """Base of all errors that kebab raises on purpose.
 
     A subclass is a row of the catalogue. Its annotated fields are the typed details, which fill in
-    the templates. All class attributes but the templates and `backoff` are frozen once released.
+    the templates. All class attributes but the templates are frozen once released.
     """
 
     code: ClassVar[str]
@@ -128,13 +115,9 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
     grpc: ClassVar[str]
     exit: ClassVar[Exit] = Exit.ERROR
     retry: ClassVar[Retry] = Retry.PERMANENT
-    """Transient where the row has a backoff."""
     severity: ClassVar[Severity] = Severity.ERROR
     public: ClassVar[bool] = True
     retired: ClassVar[bool] = False
-    reserved: ClassVar[bool] = False
-    """Whether the code belongs to a future release; nothing raises it yet."""
-    backoff: ClassVar[Backoff | None] = None
     message: ClassVar[str]
     hint: ClassVar[str | None] = None
     rerun: ClassVar[Rerun | None] = None
@@ -157,8 +140,6 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
             raise TypeError(f"{cls.code}: details hide attributes of the row: {hidden}")
         # Every command imports all rows, and generated initializers would slow down the start.
         dataclass(init=False, eq=False, repr=False)(cls)
-        if cls.backoff is not None:
-            cls.retry = Retry.TRANSIENT
         cases = {
             case: one._replace(message=one.message or cls.message)
             for case, one in cls.cases.items()
@@ -235,7 +216,6 @@ def build_error_fields(
         "target": next((details[at] for at in _TARGETS if isinstance(details.get(at), str)), None),
         "retryable": signal.retry is Retry.TRANSIENT,
         "retry": signal.retry.value,
-        "retry_after_ms": signal.backoff.first_ms if signal.backoff else None,
         "severity": signal.severity.value,
         "correlation_id": uuid.uuid4().hex,
     }

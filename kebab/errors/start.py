@@ -8,7 +8,7 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 ERROR = 2
 """The exit status of an error."""
@@ -24,7 +24,6 @@ _MEMORY = {
     "kind": '"quota"',
     "retryable": "true",
     "retry": '"transient"',
-    "retry_after_ms": "30000",
     "severity": '"error"',
 }
 _OTHER = {
@@ -35,7 +34,6 @@ _OTHER = {
     "kind": '"unknown"',
     "retryable": "false",
     "retry": '"none"',
-    "retry_after_ms": "null",
     "severity": '"critical"',
 }
 """The fields of `error.v1` in JSON, as the rows of the catalogue give them."""
@@ -46,6 +44,11 @@ def describe_start_failure(fault: BaseException, arguments: "Sequence[str]") -> 
     words = str(fault).lower()
     lacks_memory = isinstance(fault, MemoryError) or any(one in words for one in _NO_MEMORY)
     fields = _MEMORY if lacks_memory else _OTHER
+    return format_failure(fields, arguments)
+
+
+def format_failure(fields: "Mapping[str, str]", arguments: "Sequence[str]") -> str:
+    """Return the fields of `error.v1`, each in JSON, in the format of the caller."""
     if detect_json_output(arguments):
         return _build_json(fields)
     message, hint, code = (fields[name].strip('"') for name in ("message", "hint", "code"))
@@ -68,7 +71,7 @@ def detect_json_output(arguments: "Sequence[str]") -> bool:
     return wanted
 
 
-def _build_json(fields: dict[str, str]) -> str:
+def _build_json(fields: "Mapping[str, str]") -> str:
     now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
     shown = {
         "schema_version": '"error.v1"',
@@ -76,9 +79,9 @@ def _build_json(fields: dict[str, str]) -> str:
         "timestamp": f'"{now}"',
         "exit_code": str(ERROR),
         "output_format": '"json"',
-        **fields,
         "operation": '"kebab"',
         "target": '"kebab"' if fields is _MEMORY else "null",
         "correlation_id": f'"{os.urandom(16).hex()}"',
+        **fields,
     }
     return "{" + ",".join(f'"{name}":{value}' for name, value in shown.items()) + "}\n"

@@ -51,24 +51,17 @@ def build_memory_error(operation: str = "") -> OutOfMemory:
     return OutOfMemory(operation=operation or "kebab", limit_bytes=read_memory_limit())
 
 
-def require_address_space(size: int) -> None:
-    """Refuse work that needs more address space than the limit of the process leaves.
+_IMPORT_ADDRESS_SPACE = {
+    "numpy": 150_000_000,
+    "onnxruntime": 250_000_000,
+    "pyarrow": 400_000_000,
+    "lancedb": 2_300_000_000,
+}
+"""How many bytes of address space a library takes, with its threads; most of it is unused.
 
-    A native library that gets no memory or no thread may abort the process or wait for ever.
-
-    Raises:
-        OutOfMemory: Less is left.
-    """
-    limit = read_memory_limit()
-    if limit is not None and limit - read_address_space() < size:
-        raise build_memory_error()
-
-
-_IMPORT_ADDRESS_SPACE = {"numpy": 150_000_000, "onnxruntime": 250_000_000, "pyarrow": 400_000_000}
-"""How many bytes of address space the import of a library takes, with its threads.
-
-Measured: 83, 135 and 245 MB, and up to 67 MB more when another thread allocates memory. With less
-the native code ends the process, with exit status 1 and without an exception.
+Measured: 83, 135, 245 and 2,130 MB, and up to 67 MB more when another thread allocates memory. With
+less the native code ends the process, with exit status 1 and without an exception, or waits for
+ever for a thread.
 """
 
 

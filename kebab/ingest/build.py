@@ -64,13 +64,6 @@ class ParsedFile(NamedTuple):
     spent_s: float = 0.0
 
 
-class CutDocument(NamedTuple):
-    """The chunks of a document, and a warning where they are only the first."""
-
-    chunks: tuple[ChunkRow, ...]
-    warnings: tuple[str, ...] = ()
-
-
 CUT_SHARE = 0.25
 """The part of the deadline that cutting has in any case, so that what was parsed is kept."""
 _CHUNKS_AT_ONCE = 1_000
@@ -115,30 +108,28 @@ class DocumentBuilder:
             return self.deadline_s if own is None else 0.0
         return max(own, self.deadline_s)
 
-    def build_row(
-        self, source: Source, entry: FileEntry, doc_id: DocId, content: FileContent | ParsedFile
-    ) -> DocumentRow:
+    def build_row(self, task: BuildTask, content: FileContent | ParsedFile) -> DocumentRow:
         """Return the row of a document, ready to be stored; its file may be parsed already.
+
+        Without text it has a passage by which it is found: that has only the title.
 
         Raises:
             ParseFailed: The text cannot be cut into passages.
             TimedOut: Cutting takes too long.
             Signal: `parse` raises it.
         """
-        parsed = content if isinstance(content, ParsedFile) else self.parse(entry, content)
-        task = BuildTask(source, entry, doc_id)
-        cut = self.cut_chunks(task, parsed.document, spent_s=parsed.spent_s)
-        chunks = cut.chunks or self._name_document(task, parsed.document.title)
+        parsed = content if isinstance(content, ParsedFile) else self.parse(task.entry, content)
+        chunks, cut = self.cut_chunks(task, parsed.document, spent_s=parsed.spent_s)
+        is_empty = not chunks
+        if is_empty:
+            only = Chunk(ordinal=0, text="", start=0, end=0, start_line=1, end_line=1)
+            title = parsed.document.title
+            chunks = tuple(build_chunk_rows(task.doc_id, title, [only], self.chunker, Counter()))
         row = self.make_row(task, parsed, chunks)
-        warnings = (*row.warnings, *cut.warnings)
-        if not cut.chunks and parsed.media not in {*CONTAINERS, *NAMED.values()}:
+        warnings = (*row.warnings, *cut)
+        if is_empty and parsed.media not in {*CONTAINERS, *NAMED.values()}:
             warnings = (describe_emptiness(parsed.document.text, warnings),)
         return replace(row, warnings=warnings)
-
-    def _name_document(self, task: BuildTask, title: str) -> tuple[ChunkRow, ...]:
-        """Return the passage by which a document without text is found: it has only the title."""
-        empty = Chunk(ordinal=0, text="", start=0, end=0, start_line=1, end_line=1)
-        return tuple(build_chunk_rows(task.doc_id, title, [empty], self.chunker, Counter()))
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
         """Return the parsed file, by its content where its name has the wrong suffix.
@@ -172,12 +163,9 @@ class DocumentBuilder:
         return parser
 
     def cut_chunks(
-        self,
-        task: BuildTask,
-        document: ParsedDocument,
-        spent_s: float = 0.0,
-    ) -> CutDocument:
-        """Return the chunks of a document; where its time is over, those that were cut before.
+        self, task: BuildTask, document: ParsedDocument, spent_s: float = 0.0
+    ) -> tuple[tuple[ChunkRow, ...], tuple[str, ...]]:
+        """Return the chunks of a document, and a warning where its time allowed only the first.
 
         `spent_s` is the time that parsing took.
 
@@ -199,8 +187,8 @@ class DocumentBuilder:
             size, end = len(document.text), rows[-1].chunk.end
             cause = "cutting it into passages takes longer than `ingest.deadline_s`"
             warning = f"only the first {end:,} of {size:,} characters are searched: {cause}"
-            return CutDocument((*rows,), (warning,))
-        return CutDocument((*rows,))
+            return (*rows,), (warning,)
+        return (*rows,), ()
 
     def make_row(
         self, task: BuildTask, parsed: ParsedFile, chunks: tuple[ChunkRow, ...]
@@ -299,7 +287,7 @@ class WorkerBuilder:
             parsed = self.builder.parse(task.entry, content)
             made: DocumentRow | ParsedFile = parsed
             if self.cuts:
-                row = self.builder.build_row(task.source, task.entry, task.doc_id, parsed)
+                row = self.builder.build_row(task, parsed)
                 made = replace(row, chunks=add_tokens(row.chunks, join_tokens))
         except Signal as error:
             raise_memory_error(error)

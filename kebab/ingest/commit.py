@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import repeat
 from typing import NamedTuple, TypeAlias
 
@@ -23,14 +22,16 @@ from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.ports import LibraryWriter
 from kebab.core.progress import ProgressKind
+from kebab.errors.catalog import ParseFailed, UnsupportedMedia
 from kebab.errors.signal import Signal
-from kebab.errors.system import build_io_error
+from kebab.errors.system import build_io_error, resolve_path
 from kebab.ingest.build import (
     CUT_SHARE,
     BuildResult,
     BuildTask,
     BuiltFile,
     DocumentBuilder,
+    ParsedFile,
     WorkerBuilder,
 )
 from kebab.ingest.job import RunContext
@@ -39,6 +40,7 @@ from kebab.ingest.plan import FileTask, MissingDocument
 from kebab.limits.deadline import Elapsed, build_failure, can_set_alarm
 from kebab.limits.worker import GRACE_S, START_S, WorkerProcess, wait_for_replies
 from kebab.platform import count_cores
+from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestItem, SlowFile
 
 _MIN_BYTES = 2_000_000
@@ -347,17 +349,22 @@ class DocumentCommitter:
     """Writes to the library and collects the outcome of each file."""
 
     def __init__(
-        self, library: LibraryWriter, context: RunContext, build: BuildAhead = build_ahead
+        self,
+        library: LibraryWriter,
+        context: RunContext,
+        describe_error: Callable[[Signal], ErrorReply],
+        build: BuildAhead = build_ahead,
     ) -> None:
         self.items: list[IngestItem] = []
-        self.errors: list[Signal] = []
-        """The errors of the failed items, in their order."""
+        self.fault: Signal | None = None
+        """The error of the first failed item."""
         self.slowest: list[SlowFile] = []
         self.missing: list[MissingDocument] = []
         self.pictures: list[tuple[str, Signal]] = []
         """The paths of documents with pictures that no model could read, and why."""
         self.tried = 0
         self._build = build
+        self._describe_error = describe_error
         self._library = library
         self._context = context
 
@@ -428,12 +435,9 @@ class DocumentCommitter:
             self._add_error(task, result)
         elif isinstance(made, DocumentRow):
             self._put(task, made)
-        elif made is not None:
-            cut = partial(builder.build_row, task.source, task.entry, content=made)
-            self._store_row(task, cut)
         else:
             try:
-                self._store_row(task, partial(_build_row, task, builder))
+                self._build_here(task, builder, made)
             except (FileNotFoundError, NotADirectoryError):
                 self._library.forget_unread(task.source.name, task.entry.path)
                 if task.known is not None:
@@ -441,10 +445,18 @@ class DocumentCommitter:
             except OSError as failure:
                 self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
 
-    def _store_row(self, task: FileTask, build: Callable[[DocId], DocumentRow]) -> None:
-        """Build a row here and store it; every error of its parser becomes its outcome."""
+    def _build_here(
+        self, task: FileTask, builder: DocumentBuilder, parsed: ParsedFile | None
+    ) -> None:
+        """Build a row here and store it; every error of its parser becomes its outcome.
+
+        Raises:
+            OSError: The file cannot be read.
+        """
         try:
-            row = build(self._choose_id(task))
+            content = parsed or read_entry(task.entry, builder.containers)
+            job = BuildTask(task.source, task.entry, self._choose_id(task))
+            row = builder.build_row(job, content)
         except Signal as error:
             self._add_error(task, error)
             return
@@ -465,8 +477,12 @@ class DocumentCommitter:
 
     def _add_error(self, task: FileTask, error: Signal) -> None:
         self._library.mark_failed(task.source.name, task.entry.path, error.format_message())
-        self.items.append(structs.replace(task.to_item(), kind="error"))
-        self.errors.append(error)
+        if isinstance(error, ParseFailed | UnsupportedMedia):
+            # Parsers know only paths below the source.
+            error.path = resolve_path(error.path, task.source.root)
+        described = self._describe_error(error)
+        self.items.append(structs.replace(task.to_item(), kind="error", error=described))
+        self.fault = self.fault or error
 
     def _choose_id(self, task: FileTask) -> DocId:
         """Return the id of a known document, or a free one."""
@@ -478,14 +494,3 @@ class DocumentCommitter:
             if not self._library.has_document(doc_id):
                 return doc_id
             occurrence += 1
-
-
-def _build_row(task: FileTask, builder: DocumentBuilder, doc_id: DocId) -> DocumentRow:
-    """Read a file and build its row.
-
-    Raises:
-        OSError: The file cannot be read.
-        Signal: The parser refuses it.
-    """
-    content = read_entry(task.entry, builder.containers)
-    return builder.build_row(task.source, task.entry, doc_id, content)

@@ -21,7 +21,8 @@ from kebab.core.ports import (
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, RateMeter
 from kebab.errors.signal import Signal
 from kebab.limits.worker import DEFAULT_MEMORY_MB
-from kebab.wire.ingest import IngestItem, IngestReport, ItemKindName
+from kebab.wire.error import ErrorReply
+from kebab.wire.ingest import IngestItem, ItemKindName
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
@@ -36,8 +37,8 @@ class IngestJob:
 
     `paths` are folders or files; without any, the run scans the workspace and every registered
     source. `chunker` is the version of the chunker: documents of another version are read again.
-    `changed` means that the paths are what changed below the registered sources: ignore rules apply
-    to them, and the documents of a path that is gone are removed.
+    `changed` means that the paths are what changed below the registered sources: the folders of
+    these are scanned.
     `private` holds absolute folders that are never scanned, such as the data directory.
     `vector_seconds` limits the time for vectors.
     """
@@ -86,6 +87,7 @@ class IngestPorts:
     `list_searched` returns the chunks that were found last; their documents are embedded first.
     Without `containers` the files within mails, mailboxes and archives are not read, and without
     `cluster` this machine does everything; `node_model` is the loaded model as its nodes get it.
+    `describe_error` words the error of a file for the report.
     """
 
     library: LibraryWriter | None
@@ -97,6 +99,7 @@ class IngestPorts:
     guard: ParserGuard
     budget: Callable[[], Budget]
     clock: Clock
+    describe_error: Callable[[Signal], ErrorReply]
     batch: Callable[[], AbstractContextManager[None]] = nullcontext
     list_searched: Callable[[], Sequence[ChunkId]] = tuple
     containers: ContainerReader | None = None
@@ -194,19 +197,6 @@ class RunContext:
         """Whether no further text is to be embedded: the run is cancelled, or time is up."""
         ends = self._embedding_ends
         return self.cancel.requested or (ends is not None and self.clock.monotonic() >= ends)
-
-
-class IngestOutcome(NamedTuple):
-    """The report of a run, and the errors of its failed items in their order.
-
-    `pictures` are the paths of documents with pictures that no model could read, and why.
-
-    The items have no error, because only the caller knows how an error is worded.
-    """
-
-    report: IngestReport
-    errors: list[Signal]
-    pictures: Sequence[tuple[str, Signal]] = ()
 
 
 def build_item(kind: ItemKindName, source: str, path: str, doc_id: str | None = None) -> IngestItem:

@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -16,7 +16,6 @@ from kebab.core.files import (
     FileEntry,
     ScanResult,
     ScanRules,
-    SeenFiles,
     get_suffix,
     is_below,
     join_root,
@@ -133,11 +132,8 @@ class ScopeScanner:
             IoError: The root cannot be read, or is suddenly empty.
         """
         root, rules = scope.source.root, self._job.rules
-        if scope.changed:
-            known = self._library.load_known_documents(scope.source.name, scope.files)
-        else:
-            documents = self._library.load_known_documents(scope.source.name)
-            known = {path: known for path, known in documents.items() if scope.contains(path)}
+        documents = self._library.load_known_documents(scope.source.name)
+        known = {path: known for path, known in documents.items() if scope.contains(path)}
         exempt = load_exempt_files(self._library, scope.source)
         if scope.files is None:
             found = self._scan_folder(scope, sources, known)
@@ -146,12 +142,7 @@ class ScopeScanner:
             self._scanner.add_named_files(found, root, missed, rules)
         else:
             found = ScanResult()
-            is_ruled = scope.changed and scope.source.kind == "folder"
-            files: Iterable[str] = scope.files
-            if is_ruled:
-                files = self._apply_rules(scope, sources, exempt)
-                found.folders = self._list_parents(scope, sources)
-            self._scanner.add_named_files(found, root, files, rules)
+            self._scanner.add_named_files(found, root, scope.files, rules)
             if scope.named:
                 skip = partial(self._scanner.find_skip_reason, root, rules, folder=False)
                 exempt |= {path for path in scope.files if skip(path) not in {None, "secret"}}
@@ -159,43 +150,6 @@ class ScopeScanner:
             if is_gone and not self._job.force and _is_empty(root):
                 raise _build_missing_root_error(root, len(known))
         return ScopeScan(scope=scope, found=found, known=known, exempt=frozenset(exempt))
-
-    def _list_parents(self, scope: Scope, sources: Iterable[Source]) -> dict[str, int]:
-        """Return the times of the folders of changed files in which every other file is known.
-
-        New folders below them are part of it. The time of a known ignore file stays as it was,
-        because this run does not apply its change to other files.
-        """
-        claimed = self._find_claimed_paths(scope.source, sources)
-        times: dict[str, int] = {}
-        for folder in {path.rpartition("/")[0] for path in scope.files or ()}:
-            known = self._library.list_children(scope.source.name, folder) | set(scope.files or ())
-            seen = SeenFiles(changed=[folder], folders=known, files=known)
-            listed = self._scanner.scan_again(
-                scope.source.root, self._job.rules, seen, claimed=claimed
-            )
-            if not listed.entries and not listed.unreadable:
-                found = listed.folders.items()
-                times.update(
-                    (path, ns) for path, ns in found if path == folder or path not in known
-                )
-        return times
-
-    def _apply_rules(
-        self, scope: Scope, sources: Iterable[Source], exempt: Collection[str]
-    ) -> list[str]:
-        """Return the files of a scope that a scan of its folder finds."""
-        root, rules = scope.source.root, self._job.rules
-        claimed = self._find_claimed_paths(scope.source, sources)
-        return [
-            path
-            for path in scope.files or ()
-            if path in exempt
-            or (
-                self._scanner.find_skip_reason(root, rules, path, folder=False) is None
-                and not any(f"{root}/{part}" in claimed for part in list_ancestors(path))
-            )
-        ]
 
     def _find_claimed_paths(self, source: Source, sources: Iterable[Source]) -> dict[str, str]:
         """Return the skip reason of paths of other sources and of the folders of kebab."""

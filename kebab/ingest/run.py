@@ -6,10 +6,9 @@ A text without a file of its own is stored as a Markdown file, so that it can be
 import json
 import os
 import re
-import tempfile
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -19,10 +18,9 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_last_scan_key
-from kebab.core.durable import create_folder, sync_names
+from kebab.core.durable import create_folder, replace_file
 from kebab.core.files import SkipCounts, resolve_links
 from kebab.core.ids import DocId, compute_digest
-from kebab.core.media import detect_media_type, get_media_type
 from kebab.core.ports import Embedder, LibraryWriter
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
@@ -32,9 +30,7 @@ from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
 from kebab.ingest.commit import DocumentCommitter, build_ahead
 from kebab.ingest.job import (
     IngestJob,
-    IngestOutcome,
     IngestPorts,
-    ProgressReporter,
     RunContext,
     TextNote,
     build_item,
@@ -52,34 +48,36 @@ from kebab.ingest.plan import (
 from kebab.ingest.scopes import (
     EmptyLibrary,
     LibraryState,
-    Scope,
     choose_changed_scopes,
     choose_scopes,
 )
 from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport
+from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, PictureFailure
 
 if TYPE_CHECKING:
     from kebab.ingest.cluster import ClusterWork
 
 _UNREADABLE = "permission denied"
+_EXAMPLES = 3
 
 
-def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestReport:
-    """Build the report of a run from its scan and its plan, before anything is stored."""
+def build_report(
+    job: IngestJob, summary: ScanSummary, plan: Plan, failed: Sequence[IngestItem] = ()
+) -> IngestReport:
+    """Build the report of a run from its scan and its plan, before anything is stored.
+
+    `failed` are the items of the scopes that cannot be read.
+    """
     skips = SkipCounts()
     for scan in summary.scans:
         skips.merge(scan.found.skips)
-    items = [
-        build_item("error", scope.source.name, scope.location) for scope, _ in summary.failures
-    ]
+    items = [*failed]
     if job.dry_run:
         items += [task.to_item() for task in plan.tasks]
         items += [document.to_item() for document in plan.missing]
     inner = sum(scan.found.inner + scan.found.named for scan in summary.scans)
-    entries = [entry for scan in summary.scans for entry in scan.found.entries]
     report = IngestReport(
         scope=[scope.location for scope in summary.scopes],
         dry_run=job.dry_run,
@@ -102,21 +100,13 @@ def build_report(job: IngestJob, summary: ScanSummary, plan: Plan) -> IngestRepo
         items=[],
         embedding=EmbeddingSummary(version=None, embedded=0, reused=0, pending=0, unsupported=0),
         slowest=[],
-        media=Counter(get_media_type(entry.media).label for entry in entries),
     )
-    return _add_items(report, items, job.rules.added)
+    return _add_items(report, items)
 
 
-def _add_items(
-    report: IngestReport, items: Sequence[IngestItem], added: Mapping[str, str]
-) -> IngestReport:
+def _add_items(report: IngestReport, items: Sequence[IngestItem]) -> IngestReport:
     """Return a report with further items, and with the counts that follow from them."""
     kinds = Counter(item.kind for item in (*report.items, *items))
-    media = Counter(report.media)
-    for item in items:
-        failed = detect_media_type(item.doc_path, added) if item.kind == "error" else None
-        if failed is not None:
-            media[get_media_type(failed).label] -= 1
     return structs.replace(
         report,
         items=[*report.items, *items],
@@ -126,7 +116,6 @@ def _add_items(
         removed=kinds["removed"],
         errors=kinds["error"],
         documents=report.unchanged + kinds["new"] + kinds["updated"] + kinds["moved"],
-        media={label: count for label, count in media.most_common() if count > 0},
     )
 
 
@@ -135,7 +124,7 @@ def run_ingest(
     ports: IngestPorts,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
-) -> IngestOutcome:
+) -> IngestReport:
     """Bring the library and its vectors up to date with the files.
 
     Raises:
@@ -150,12 +139,12 @@ def run_ingest(
     context.reporter.send(ProgressKind.SCAN_STARTED)
     ended = ProgressKind.ABORTED
     try:
-        outcome = _Run(job, ports, context, work).execute()
-        if not outcome.report.cancelled:
+        done = _Run(job, ports, context, work).execute()
+        if not done.cancelled:
             ended = ProgressKind.COMPLETED
     finally:
         context.reporter.send(ended)
-    return outcome
+    return done
 
 
 def _build_cluster_work(ports: IngestPorts) -> "ClusterWork | None":
@@ -178,24 +167,25 @@ class _Run:
         self._library_state: LibraryState = ports.library or EmptyLibrary()
         self._recipes = compute_recipes(ports.parsers, job.chunker)
         self._started = ports.clock.now()
-        self._pictures: list[tuple[str, Signal]] = []
 
-    def execute(self) -> IngestOutcome:
+    def execute(self) -> IngestReport:
         """Run all steps."""
         summary, plan = self._plan()
-        report = build_report(self._job, summary, plan)
-        errors: list[Signal] = [error for _, error in summary.failures]
+        failed = [
+            structs.replace(
+                build_item("error", scope.source.name, scope.location),
+                error=self._ports.describe_error(error),
+            )
+            for scope, error in summary.failures
+        ]
+        report = build_report(self._job, summary, plan, failed)
         library, cancel = self._ports.library, self._context.cancel
         if not (cancel.requested or self._job.dry_run) and library is not None:
             self._store_plan(summary, plan, library)
             if not (self._job.changed and plan.is_empty):
-                report = self._apply(summary, plan, report, errors, library)
-        return IngestOutcome(
-            structs.replace(
-                report, cancelled=cancel.requested, duration_ms=self._reporter.elapsed_ms
-            ),
-            errors,
-            self._pictures,
+                report = self._apply(summary, plan, report, library)
+        return structs.replace(
+            report, cancelled=cancel.requested, duration_ms=self._reporter.elapsed_ms
         )
 
     def _apply(
@@ -203,10 +193,9 @@ class _Run:
         summary: ScanSummary,
         plan: Plan,
         report: IngestReport,
-        errors: list[Signal],
         library: LibraryWriter,
     ) -> IngestReport:
-        """Bring library and vectors up to date, and add the results to the report and errors."""
+        """Bring library and vectors up to date, and add the results to the report."""
         vectors = VectorSync(library, self._ports.vectors, self._context)
         # Without memory for the index the next run looks for lost vectors.
         try:
@@ -214,7 +203,9 @@ class _Run:
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
         embedder = self._load_embedder(plan, library, vectors)
-        committer = DocumentCommitter(library, self._context, self._build)
+        committer = DocumentCommitter(
+            library, self._context, self._ports.describe_error, self._build
+        )
         self._store_changes(plan, committer, vectors)
         not_read = len(plan.tasks) - committer.tried
         # Embedding needs the memory more than the records of files.
@@ -227,21 +218,34 @@ class _Run:
         if not self._context.cancel.requested:
             self._update_vectors(vectors, embedder)
         report = structs.replace(
-            _add_results(report, committer, vectors, library, self._job.rules.added),
+            _add_results(report, committer, vectors, library),
             not_read=not_read,
+            pictures=self._group_failures(committer.pictures),
         )
-        errors += committer.errors
-        self._pictures = committer.pictures
         self._record_run(summary, report, library)
-        if is_single_file(self._job, summary.scopes) and committer.errors:
+        if is_single_file(self._job, summary.scopes) and committer.fault:
             failed = next(item for item in committer.items if item.kind == "error")
             if failed.doc_path in (summary.scopes[0].files or ()):
-                raise committer.errors[0]
+                raise committer.fault
         if is_single_file(self._job, summary.scopes) and committer.pictures:
             path, failure = committer.pictures[0]
             if any(one.no_passages for one in committer.items if one.doc_path == path):
                 raise failure
         return report
+
+    def _group_failures(self, failures: Sequence[tuple[str, Signal]]) -> list[PictureFailure]:
+        """Return the reasons why a model could not read pictures, each once."""
+        groups: dict[str, tuple[Signal, list[str]]] = {}
+        for path, fault in failures:
+            groups.setdefault(fault.format_message(), (fault, []))[1].append(path)
+        return [
+            PictureFailure(
+                error=self._ports.describe_error(fault),
+                count=len(paths),
+                examples=paths[:_EXAMPLES],
+            )
+            for fault, paths in groups.values()
+        ]
 
     def _plan(self) -> tuple[ScanSummary, Plan]:
         job, library, scanner = self._job, self._library_state, self._ports.scanner
@@ -413,7 +417,6 @@ def _add_results(
     committer: DocumentCommitter,
     vectors: VectorSync,
     library: LibraryWriter,
-    added: Mapping[str, str],
 ) -> IngestReport:
     """Return a report with the items of the stored files and the vectors of each."""
     counts = vectors.counts
@@ -432,7 +435,7 @@ def _add_results(
     elsewhere = sum(count for doc_id, count in counts.copied.items() if doc_id not in stored)
     reused = elsewhere + sum(item.reused for item in items)
     return structs.replace(
-        _add_items(report, items, added),
+        _add_items(report, items),
         slowest=committer.slowest,
         embedding=structs.replace(vectors.build_summary(), reused=reused),
     )
@@ -443,7 +446,7 @@ _FRONT_MATTER = re.compile(
 )
 _OWN_FIELDS = re.compile(r"^(?:title|source_uri)[ \t]*[:=].*\n", re.MULTILINE)
 _NOT_A_WORD = re.compile(r"[\W_]+")
-_OWN_FILE_NAME = re.compile(r".+-[0-9a-f]{12}\.md|\.[a-z0-9_]{8}")
+_OWN_FILE_NAME = re.compile(r".+-[0-9a-f]{12}\.md(?:\.[0-9]+)?")
 _SLUG_BYTES = 80
 
 
@@ -453,11 +456,10 @@ def ingest_text(
     ports: IngestPorts,
     report: ProgressCallback = ignore_progress,
     cancel: Cancel | None = None,
-) -> IngestOutcome:
+) -> IngestReport:
     """Store a text as a document; the same title and URI again replace its content.
 
-    A dry run compares with the stored file and writes nothing. When the text cannot be parsed, the
-    folder is restored.
+    When the text cannot be parsed, the folder is restored.
 
     Raises:
         IoError: The text cannot be written.
@@ -466,16 +468,11 @@ def ingest_text(
     """
     path = Path(note.folder, build_file_name(note))
     content = build_file_text(note).encode("utf-8", "replace")
-    if job.dry_run or ports.library is None:
-        reporter = ProgressReporter(report, ports.clock)
-        reporter.send(ProgressKind.SCAN_STARTED)
-        planned = _build_planned_report(note, path, content)
-        reporter.send(ProgressKind.COMPLETED)
-        return IngestOutcome(planned, [])
     with translate_os_errors(path, "read"):
         previous = path.read_bytes() if path.is_file() else None
     _write(path, content)
     source = Source(name=STDIN, root=resolve_links(note.folder), kind="stdin")
+    assert ports.library is not None, "only a dry run has no library"
     ports.library.add_source(source)
     text_job = IngestJob(
         paths=(str(path),),
@@ -527,29 +524,11 @@ def _quote(value: str) -> str:
     return json.dumps(" ".join(plain.split()), ensure_ascii=False)
 
 
-def _build_planned_report(note: TextNote, path: Path, content: bytes) -> IngestReport:
-    """Return what storing the text would do."""
-    source = Source(name=STDIN, root=note.folder, kind="stdin")
-    summary = ScanSummary([Scope(source=source, files=(path.name,))])
-    plan = Plan(files=1)
-    report = build_report(IngestJob(dry_run=True), summary, plan)
-    if path.is_file() and path.read_bytes() == content:
-        return structs.replace(report, unchanged=1, documents=1)
-    return _add_items(
-        report, [build_item("updated" if path.is_file() else "new", STDIN, path.name)], {}
-    )
-
-
 def _write(path: Path, content: bytes) -> None:
-    """Write a file atomically and durably."""
     with translate_os_errors(path, "write"):
         create_folder(path.parent)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+        with replace_file(path) as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(file.name).replace(path)
-        sync_names(path.parent)
 
 
 def _restore(path: Path, content: bytes | None) -> None:

@@ -1,20 +1,18 @@
 """Chooses the scopes of a run: sources, parts that the user names, or what changed.
 
-A path that a watcher of files reports may be a file, a folder, or gone. It is compared with what
-the library knows at the path and below it. A change of an ignore file or of a symbolic link can
-affect other paths, so that its folder or its whole source is scanned.
+A path that a watcher of files reports may be a file, a folder, or gone: its folder is scanned with
+everything below it. So a change of an ignore file is applied too.
 """
 
 import os
 import stat as modes
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
 from kebab.core.documents import KnownDocument, Listing, Source
 from kebab.core.files import (
-    IGNORE_FILES,
     add_working_folder,
     cut_root,
     is_below,
@@ -36,11 +34,9 @@ class EmptyLibrary:
         """Return no roots."""
         return []
 
-    def load_known_documents(
-        self, source: str, at: Collection[str] | None = None
-    ) -> dict[str, KnownDocument]:
+    def load_known_documents(self, source: str) -> dict[str, KnownDocument]:
         """Return no documents."""
-        del source, at
+        del source
         return {}
 
     def list_children(self, source: str, folder: str) -> set[str]:
@@ -67,14 +63,12 @@ class Scope:
     """A part of a source: the folder `below` its root, or only `files`.
 
     `named` means that the user named the files, so that ignore rules do not apply to them.
-    `changed` means that the files are those that may have changed; files below them may be gone.
     """
 
     source: Source
     below: str = ""
     files: tuple[str, ...] | None = None
     named: bool = False
-    changed: bool = False
 
     @property
     def location(self) -> str:
@@ -86,7 +80,7 @@ class Scope:
     @property
     def is_whole(self) -> bool:
         """Whether the scope is all of the source."""
-        return not (self.below or self.named or self.changed)
+        return not (self.below or self.named)
 
     def contains(self, path: str) -> bool:
         """Return whether a path of the source lies in the scope."""
@@ -212,14 +206,38 @@ def _resolve(path: str) -> str:
 def choose_changed_scopes(
     job: IngestJob, library: LibraryState, scanner: FileScanner
 ) -> list[Scope]:
-    """Return the parts of registered sources that changed; a path in no source has none."""
+    """Return the folders of registered sources in which something changed.
+
+    A path in no source has none. What became of a path is found by the scan of its folder.
+    """
     sources = [source for source in library.list_sources() if source.kind != "stdin"]
-    changed = {source.name: _ChangedSource(source, job, library, scanner) for source in sources}
+    scopes = []
     for path in dict.fromkeys(map(add_working_folder, filter(_can_be_document, job.paths))):
         owners = _find_owners(path, sources) or _find_owners(resolve_folder_links(path), sources)
         for source, found in owners:
-            changed[source.name].add(found)
-    return [scope for one in changed.values() for scope in one.build_scopes()]
+            below = _find_scanned_folder(source, found, job, scanner)
+            is_part = below and source.kind == "folder"
+            scopes.append(
+                Scope(source=source, below=below)
+                if is_part
+                else build_source_scope(source, library)
+            )
+    return _merge_scopes(scopes)
+
+
+def _find_scanned_folder(source: Source, path: str, job: IngestJob, scanner: FileScanner) -> str:
+    """Return the nearest folder above a path that a scan enters; empty for the root."""
+    private = [resolve_links(folder) for folder in job.private]
+    folder = path.rpartition("/")[0]
+    while folder:
+        found = join_root(source.root, folder)
+        is_real = os.path.isdir(found) and resolve_links(found) == found  # noqa: PTH112 - a plain string
+        own = any(found == one or is_below(found, one) for one in private)
+        skip = scanner.find_skip_reason(source.root, job.rules, folder, folder=True)
+        if is_real and not own and skip is None:
+            break
+        folder = folder.rpartition("/")[0]
+    return folder
 
 
 def _can_be_document(path: str) -> bool:
@@ -238,65 +256,3 @@ def _find_owners(path: str, sources: list[Source]) -> list[tuple[Source, str]]:
     folder = os.path.dirname(path)  # noqa: PTH120 - a plain string
     named = [one for one in sources if one.kind == "files" and one.root == folder]
     return owners + [(source, cut_root(path, source.root)) for source in named]
-
-
-class _ChangedSource:
-    """Collects what changed in one source."""
-
-    def __init__(
-        self, source: Source, job: IngestJob, library: LibraryState, scanner: FileScanner
-    ) -> None:
-        self._source = source
-        self._scanner = scanner
-        self._job = job
-        self._library = library
-        self._files: dict[str, None] = {}
-        self._folders: set[str] = set()
-        self._is_whole = False
-
-    def add(self, path: str) -> None:
-        """Add a path below the root; an empty one is the root."""
-        if not path:
-            self._is_whole = True
-        elif self._source.kind == "files":
-            if path in self._library.list_children(self._source.name, ""):
-                self._files[path] = None
-        elif path.rpartition("/")[2] in IGNORE_FILES:
-            self._add_folder(path.rpartition("/")[0])
-        else:
-            try:
-                mode = Path(self._source.root, path).lstat().st_mode
-            except (OSError, ValueError):
-                mode = 0
-            folder = self._source.root + f"/{path}".rpartition("/")[0]
-            if modes.S_ISLNK(mode) or resolve_links(folder) != folder:
-                self._is_whole = True
-            elif not modes.S_ISDIR(mode):
-                self._files[path] = None
-            elif self._is_skipped(path):
-                known = self._library.load_known_documents(self._source.name, [path])
-                self._files.update(dict.fromkeys(known))
-            else:
-                self._add_folder(path)
-
-    def build_scopes(self) -> Iterator[Scope]:
-        """Yield the scopes, of which none covers another."""
-        if self._is_whole:
-            yield build_source_scope(self._source, self._library)
-            return
-        folders = [path for path in sorted(self._folders) if not self._is_covered(path)]
-        yield from (Scope(source=self._source, below=path) for path in folders)
-        files = tuple(path for path in self._files if not self._is_covered(path))
-        if files:
-            yield Scope(source=self._source, files=files, changed=True)
-
-    def _is_covered(self, path: str) -> bool:
-        return any(is_below(path, folder) for folder in self._folders)
-
-    def _add_folder(self, path: str) -> None:
-        self._is_whole = self._is_whole or not path
-        self._folders.add(path)
-
-    def _is_skipped(self, path: str) -> bool:
-        root, rules = self._source.root, self._job.rules
-        return self._scanner.find_skip_reason(root, rules, path, folder=True) is not None

@@ -14,13 +14,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.app.classify import HEADER, accept_trace
 from kebab.app.dispatch import format_event
 from kebab.app.events import NO_ENVELOPE, EventEncoder, create_encoder
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit, Signal
 from kebab.errors.system import translate_import_errors
-from kebab.server.guard import Admission, AsgiApp, Guard, Receive, Refusal, Scope, Send
+from kebab.server.guard import Admission, AsgiApp, Guard, Refusal, Scope
 from kebab.server.mcp import McpServer
 from kebab.server.openapi import DOCUMENT_PATH, HEALTH_PATH, build_path, encode_document
 from kebab.server.page import WebPage
@@ -107,14 +106,7 @@ def build_application(site: Site) -> AsgiApp:
         admits=page.admits,
     )
     router = Router(routes, redirect_slashes=False, lifespan=run)
-    guard = Guard(router, admission, partial(_build_error_response, operations, page))
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        trace = dict(scope.get("headers", ())).get(HEADER.encode(), b"").decode("latin-1")
-        with accept_trace(trace or None):
-            await guard(scope, receive, send)
-
-    return answer
+    return Guard(router, admission, partial(_build_error_response, operations, page))
 
 
 async def _end_when_idle(operations: Operations) -> None:
@@ -269,8 +261,7 @@ async def _read_body(request: Request) -> bytes:
 
 
 def _build_response(outcome: Outcome, headers: dict[str, str] | None = None) -> Response:
-    more = {**outcome.headers, **(headers or {})}
-    return Response(outcome.body, outcome.status, {**HEADERS, **more}, JSON)
+    return Response(outcome.body, outcome.status, {**HEADERS, **(headers or {})}, JSON)
 
 
 async def _build_error_response(

@@ -13,7 +13,6 @@ from typing import Any, TextIO
 import msgspec
 
 from kebab import __version__
-from kebab.app.classify import HEADER, accept_trace
 from kebab.app.dispatch import report_failure
 from kebab.app.facade import Kebab, convert_operation_request
 from kebab.config.settings import Settings
@@ -213,17 +212,15 @@ class McpServer:
         structured = self._is_structured(context)
         progress = ProgressReporter(context.session)
         call = Call(progress.report)
-        trace = ((context.params or {}).get("_meta") or {}).get(HEADER)
         given = params.arguments or {}
-        with accept_trace(trace):
-            try:
-                result = await self._operations.run(
-                    tool.operation,
-                    lambda: self._run_tool(tool, given, call, structured=structured),
-                    call,
-                )
-            except Signal as fault:
-                result = self._build_failure(tool, fault, None, structured=structured)
+        try:
+            result = await self._operations.run(
+                tool.operation,
+                lambda: self._run_tool(tool, given, call, structured=structured),
+                call,
+            )
+        except Signal as fault:
+            result = self._build_failure(tool, fault, None, structured=structured)
         return {**result, **_COMPLETE}
 
     def _run_tool(

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import copy_context
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -87,13 +86,6 @@ class Outcome(Struct, frozen=True):
     def body(self) -> bytes:
         """The reply as one line of JSON."""
         return encode_json(self.reply) + b"\n"
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """The header that says when to try again."""
-        reply = self.reply
-        waits = isinstance(reply, ErrorReply) and reply.retry_after_ms and self.status in (429, 503)
-        return {"Retry-After": str(ceil(reply.retry_after_ms / 1000))} if waits else {}  # type: ignore[attr-defined]
 
 
 class Failed(Exception):  # noqa: N818 - it carries an outcome

@@ -115,13 +115,6 @@ class OutlineResult(Result, frozen=True, kw_only=True):
     coverage: dict[str, Any] = {}
 
 
-class ExplainResult(Result, frozen=True, kw_only=True):
-    """Whether a document is indexed, and why or why not."""
-
-    found: bool
-    reason: str
-
-
 class StatusResult(Result, frozen=True, kw_only=True):
     """What the index holds; `pending` passages wait for a vector."""
 

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 
 from kebab.core.content import holds_secret, may_hold_secret
-from kebab.core.files import GIT_FILE, OWN_FILE, SECRET_SETTING, ScanRules, get_suffix
+from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules, get_suffix
 from kebab.errors.system import translate_import_errors
 from kebab.text.normalize import split_names
-from kebab.wire.library import SkipRule
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -307,48 +306,6 @@ def _find_match(layer: Layer, probe: str) -> _Match | None:
             return _Match(current, result.index, result.include)
         current = current.parent
     return None
-
-
-def explain_skip(
-    root: str, rules: ScanRules, path: str, *, folder: bool
-) -> tuple[str, SkipRule] | None:
-    """Return the skip reason of an entry or a folder above it, and its rule, or None.
-
-    Raises:
-        OSError: An ignore file cannot be read.
-    """
-    for entry, layer in _descend(root, rules, path):
-        is_folder = folder or entry != path
-        reason = find_skip_reason(layer, rules, root, entry, folder=is_folder)
-        if reason == SECRET:
-            return reason, SkipRule(path=entry, setting=SECRET_SETTING)
-        if reason is not None:
-            match = _find_match(layer, f"{entry}/" if is_folder else entry) if layer else None
-            if match is not None and match.include:
-                return _describe_match(root, rules, entry, match)
-            setting = "ingest.hidden" if reason == "hidden" else None
-            return reason, SkipRule(path=entry, setting=setting)
-    return None
-
-
-def _describe_match(root: str, rules: ScanRules, entry: str, match: _Match) -> tuple[str, SkipRule]:
-    layer = match.layer
-    if layer.origin == SETTINGS:
-        _, pattern = _number_patterns(rules.exclude)[match.number]
-        return layer.reason, SkipRule(path=entry, pattern=pattern, setting="ingest.exclude")
-    folder = Path(root, entry[: layer.base])
-    line, pattern = _number_patterns(_read_lines(str(folder), layer.origin))[match.number]
-    file = str(folder / layer.origin)
-    return layer.reason, SkipRule(path=entry, file=file, line=line, pattern=pattern)
-
-
-def _number_patterns(lines: Iterable[str]) -> list[tuple[int, str]]:
-    return [
-        (number, line)
-        for number, line in enumerate(lines, start=1)
-        if line.strip() and not line.startswith("#")
-        for _ in _parse_pattern(line)
-    ]
 
 
 def _read_lines(absolute: str, name: str) -> list[str]:

@@ -7,7 +7,6 @@ computed from the snapshot that `kebab.store.vectors` makes of it.
 
 import os
 import re
-import sys
 import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -24,7 +23,6 @@ from kebab.errors.system import (
     build_io_error,
     import_library,
     is_memory_fault,
-    require_address_space,
     translate_import_errors,
     translate_os_errors,
 )
@@ -165,12 +163,6 @@ def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
             raise
         raise signal from error
 
-
-ADDRESS_SPACE = 2_300_000_000
-"""How many bytes of address space the engine takes, mostly unused: measured 2.13 GB.
-
-With less it aborts the process or waits for ever for a thread.
-"""
 
 _BATCH_ROWS, _KEYS_PER_DELETE = 65_536, 10_000
 _MAX_FRAGMENTS, _FRAGMENTS_PER_ROOT = 8, 0.25
@@ -341,8 +333,6 @@ def preload_lancedb() -> None:
 
 def import_lancedb() -> Any:
     """Import LanceDB, silent and with few threads."""
-    if "lancedb" not in sys.modules:
-        require_address_space(ADDRESS_SPACE)
     os.environ.setdefault("LANCE_LOG", "error")
     limit_lance_threads()
     skip_lance_rest_client()

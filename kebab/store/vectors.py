@@ -22,12 +22,10 @@ from kebab.core.durable import delete_path, replace_file
 from kebab.core.ids import Key, Keys
 from kebab.errors.system import (
     import_library,
-    require_address_space,
     translate_import_errors,
     translate_os_errors,
 )
 from kebab.store.lance import (
-    ADDRESS_SPACE,
     FEATURE,
     LanceTable,
     build_table_name,
@@ -163,7 +161,6 @@ class LanceVectors(MappedVectors):
             DependencyMissing: numpy cannot be imported.
             OutOfMemory: There is not enough address space for it.
         """
-        require_address_space(ADDRESS_SPACE)
         # The model imports numpy as well; two threads that import it at once both fail.
         import_library("numpy", FEATURE, "numpy")
         with suppress(RuntimeError):  # no thread can be started

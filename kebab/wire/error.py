@@ -4,11 +4,10 @@ import dataclasses
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta, Struct
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
-from kebab.wire.citation import Positive
 from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request, fill_record
 
 RetryName = Literal["none", "transient", "permanent"]
@@ -36,14 +35,10 @@ class ErrorReply(Reply, Hinted, frozen=True, kw_only=True, tag="error.v1"):
     """Whether the same call may succeed later."""
     retry: RetryName
     """Whether to try again: `transient` yes, `permanent` only after a change, `none` no."""
-    retry_after_ms: int | None = None
-    """The suggested wait before the next attempt, in milliseconds; null where none makes sense."""
     severity: SeverityName
     """The severity of the error."""
     correlation_id: str
     """The id of the error in the log, which holds more details."""
-    trace: str | UnsetType = UNSET
-    """The `traceparent` that the caller gave, in the format of W3C Trace Context."""
 
 
 class Warned(Reply, Hinted, frozen=True, kw_only=True, tag="warning.v1"):
@@ -62,23 +57,6 @@ class DetailField(Record, frozen=True, kw_only=True, tag="error_detail.v1"):
     """The key in `details`."""
     type: str
     """The type of the value, as Python writes it."""
-
-
-class RetryAdvice(Record, frozen=True, kw_only=True, tag="error_backoff.v1"):
-    """How long to wait before the same call is tried again; a suggestion that may change.
-
-    Wait `first_ms * factor ** (n - 1)` before attempt n, and never longer than `ceiling_ms`. One of
-    several callers adds a random share to its wait.
-    """
-
-    first_ms: int
-    """The wait before the first attempt, in milliseconds."""
-    factor: float
-    """The factor between one wait and the next."""
-    ceiling_ms: int
-    """The longest wait, in milliseconds."""
-    attempts: int
-    """The number of attempts after which to give up."""
 
 
 class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
@@ -108,10 +86,6 @@ class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
     """Whether the message is shown; otherwise a neutral sentence replaces it."""
     retired: bool
     """Whether the error is no longer raised."""
-    reserved: bool = False
-    """Whether the error is not raised yet because it belongs to a planned interface."""
-    backoff: RetryAdvice | None = None
-    """How long to wait before the next attempt; null where none makes sense."""
     message: str
     """The template of the message."""
     hint: str | None
@@ -193,8 +167,6 @@ class ErrorAudit(Reply, frozen=True, kw_only=True, tag="error_audit.v1"):
     """The kind of the model server that the error is about; null for other errors."""
     model: str | None = None
     """The model that the error is about; null where no model is known."""
-    trace: str | None = None
-    """The `traceparent` that the caller gave; null without one."""
     traceback: list[str]
     """The traceback, line by line; the middle of a very long one is left out."""
     meta: AuditMeta
@@ -225,8 +197,6 @@ class ErrorGroup(Struct, frozen=True, kw_only=True):
     """The field that they are counted by."""
     counts: list[ErrorCount]
     """The counts, greatest first."""
-    left_out: int
-    """The number of further values, which `--limit` leaves out."""
 
 
 class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
@@ -252,8 +222,6 @@ class ErrorsRequest(Request["ErrorStats"], frozen=True, kw_only=True, tag="error
     """Only errors from this time on: RFC 3339, `YYYY-MM-DD`, or an age like `24h`."""
     by: Dimension | None = None
     """The only field to count by; null means every field."""
-    limit: Positive = 10
-    """The maximum number of values for each field."""
 
 
 class InspectErrorRequest(
@@ -265,7 +233,6 @@ class InspectErrorRequest(
     """A correlation id, or a unique prefix of one."""
 
 
-_TWICE = 2
 _WHEEL = Path(__file__).parents[1] / "_data" / "errors"
 _CHECKOUT = Path(__file__).parents[2] / "docs" / "wire-schema" / "errors"
 
@@ -283,7 +250,6 @@ def build_error_row(signal: type[Signal]) -> ErrorRow:
         exit_code=signal.exit.value,
         http_status=signal.http,
         grpc_status=signal.grpc,
-        backoff=RetryAdvice(**signal.backoff._asdict()) if signal.backoff else None,
         details=list_details(signal),
         explanation=read_explanation(signal.code),
     )
@@ -305,15 +271,3 @@ def _format_type(annotation: Any) -> str:
     if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
         return annotation.__name__
     return str(annotation).replace("typing.", "")
-
-
-def describe_backoff(advice: RetryAdvice) -> str:
-    """Describe in words how long to wait before the next attempt."""
-    times = "once" if advice.attempts == 1 else f"at most {advice.attempts} times"
-    if not advice.first_ms:
-        return f"at once, {times}"
-    if advice.factor == 1:
-        return f"after {advice.first_ms} ms, {times}"
-    longer = "twice" if advice.factor == _TWICE else f"{advice.factor:g} times"
-    growth = f"then {longer} as long each time up to {advice.ceiling_ms} ms"
-    return f"after {advice.first_ms} ms, {growth}, {times}"

@@ -27,15 +27,6 @@ class DoctorCheck(Hinted, frozen=True, kw_only=True):
     """The duration of the check."""
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
-    """How far a comparison of files is."""
-
-    done: int
-    """The number of documents whose file was compared."""
-    total: int
-    """The number of documents."""
-
-
 class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
     """The health of the knowledge base and of everything that it needs."""
 
@@ -49,8 +40,6 @@ class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
     """The ingest that another process runs now; absent when there is none."""
     coverage: Coverage | None = None
     """What the index covers of all sources; null without an index that can be read."""
-    comparing: Comparison | UnsetType = UNSET
-    """How many files are compared; in events of `files` only."""
 
 
 class InitReport(Reply, frozen=True, kw_only=True, tag="init_report.v1"):
@@ -86,8 +75,6 @@ class ResetReport(Reply, frozen=True, kw_only=True, tag="reset_report.v1"):
 class DoctorRequest(Request["Doctor"], frozen=True, kw_only=True, tag="doctor_request.v1"):
     """Check everything."""
 
-    deep: bool = False
-    """Whether to look up words of every passage in the full-text index, not of a sample."""
     files: bool = False
     """Whether to compare the content of every file with what was indexed: times prove nothing."""
 

@@ -67,12 +67,9 @@ class EmbeddingSummary(Hinted, frozen=True, kw_only=True):
     """The reason why the run left passages without a vector: it had no model, or a passage took too
     long; else null."""
     hint: str | None = None
-    """The command that gives the next run a model, more time, or a model that fits the text
-    better."""
+    """The command that gives the next run a model or more time."""
     reason: str | None = None
     """The reason why this run chose its model for the knowledge base; null when it chose none."""
-    advice: str | None = None
-    """The reason why another model would fit the text better; `hint` changes to it."""
 
 
 class SlowFile(Struct, frozen=True, kw_only=True):
@@ -82,25 +79,6 @@ class SlowFile(Struct, frozen=True, kw_only=True):
     """The path of the file."""
     duration_ms: float
     """The time to read, parse and store it."""
-
-
-class UnreadKind(Hinted, frozen=True, kw_only=True):
-    """A kind of files that were not read, and what would make their text readable."""
-
-    reason: Literal["library_missing", "unsupported", "ocr_off"]
-    """Whether the library of the parser is not installed, no parser reads the format, or text in
-    pictures is recognised only with a setting."""
-    label: str
-    """The format as a person calls it, e.g. `PDF` or `Hangul document`."""
-    count: int
-    """The number of files."""
-    hint: str | None = None
-    """What to do: for `library_missing` and `ocr_off` a command, else advice; null when nothing
-    helps."""
-    extensions: list[str] = msgspec.field(default_factory=list)
-    """The extensions of the files with a format that no parser reads."""
-    examples: list[str] = msgspec.field(default_factory=list)
-    """A few of their paths."""
 
 
 class PictureFailure(Struct, frozen=True, kw_only=True):
@@ -183,15 +161,9 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The slowest files."""
     documents: int = 0
     """The number of documents in the scanned folders: new, updated, moved or unchanged files."""
-    media: dict[str, int] = msgspec.field(default_factory=dict)
-    """The readable files of the scanned folders by format, named for a person, the most first."""
-    unread: list[UnreadKind] = msgspec.field(default_factory=list)
-    """The kinds of files that were not read, those with something to do first."""
     not_read: int = 0
     """The number of new and changed files that an interrupted run found and did not read. The next
     run reads them."""
-    install: str | None = None
-    """The command that installs all parts of kebab that these files need; null for none."""
     plugin_faults: list[str] = msgspec.field(default_factory=list)
     """The plugins for formats that were not used, each with its package and the reason."""
     pictures: list[PictureFailure] = msgspec.field(default_factory=list)
@@ -238,8 +210,8 @@ class IngestRequest(Request["IngestReport"], frozen=True, kw_only=True, tag="ing
     dry_run: bool = False
     """Whether to report only what would happen."""
     changed: bool = False
-    """Whether `paths` are what changed below folders of earlier runs. Ignore rules apply to them,
-    the documents of a path that is gone are removed, and a path in no such folder is left out."""
+    """Whether `paths` are what changed below folders of earlier runs: the folder of each is scanned
+    with all that is below it, and a path in no such folder is left out."""
     vector_seconds: Annotated[float, Meta(ge=0)] | None = None
     """The limit of the time for vectors. The passages that remain stay pending, and no model is
     downloaded. Null means no limit."""
@@ -256,5 +228,3 @@ class IngestTextRequest(
     """The title of the document."""
     source_uri: str | None = None
     """The origin of the text."""
-    dry_run: bool = False
-    """Whether to report only what would happen."""

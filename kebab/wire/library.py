@@ -1,13 +1,12 @@
 """Declares wire records: documents, passages, fetched lines, sources, and why a file is indexed."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
 from kebab.wire.coverage import LeftOutText
-from kebab.wire.error import ErrorReply
 from kebab.wire.published import PublishedBase
 from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
@@ -324,65 +323,3 @@ class SourceRmRequest(
     """The name of the source, the path of its folder, or the end of that path."""
     dry_run: bool = False
     """Whether to report only what would be removed."""
-
-
-class ExplainPathsRequest(
-    Request["PathExplanations"], frozen=True, kw_only=True, tag="explain_paths_request.v1"
-):
-    """The files or folders to explain."""
-
-    paths: Annotated[list[str], Meta(min_length=1)]
-    """Paths of files or folders."""
-
-
-class SkipRule(Struct, frozen=True, kw_only=True):
-    """The rule that leaves a path out."""
-
-    path: str
-    """The path that the rule names, below its source: the file, or a folder above it."""
-    file: str | None = None
-    """The ignore file with the rule; null for a setting and a rule that is built in."""
-    line: Positive | None = None
-    """The line of the rule in the ignore file."""
-    pattern: str | None = None
-    """The rule as it is written; null for a rule that is built in."""
-    setting: str | None = None
-    """The setting that decides, e.g. `ingest.hidden`; null for an ignore file."""
-
-
-class PathExplanation(Hinted, frozen=True, kw_only=True):
-    """Why a file is in the index or not."""
-
-    path: str
-    """The path as given."""
-    file: str
-    """The absolute path."""
-    included: bool
-    """Whether the next ingest reads the file or keeps its document; of a folder, whether it looks
-    inside."""
-    reason: str
-    """The reason: `included`, `missing`, `no_source`, a key of `skipped_by_reason` of an ingest
-    report, or the code of `error`."""
-    message: str
-    """One sentence for a person."""
-    source: str | None = None
-    """The source that the path belongs to; null when it belongs to none."""
-    rule: SkipRule | None = None
-    """The rule that leaves it out; null without one."""
-    media: str | None = None
-    """The media type; null when no parser reads the format."""
-    doc_id: str | None = None
-    """The id of its document; null when the index has none."""
-    error: ErrorReply | None = None
-    """Why its text cannot be read; null when it can, or was not tried."""
-    hint: str | None = None
-    """One next command or step; null when there is nothing to do."""
-
-
-class PathExplanations(Reply, frozen=True, kw_only=True, tag="path_explanations.v1"):
-    """Why files are in the index or not, in the order of the request."""
-
-    paths: list[PathExplanation] = msgspec.field(default_factory=list)
-    """One explanation for each path."""
-    excluded: int
-    """The number of paths that are left out."""

@@ -131,7 +131,6 @@ OPERATIONS: Mapping[str, Operation] = {
             cancellable=True,
             flag_of="ingest",
         ),
-        Operation("explain_paths", "library", "explain_paths:explain_paths", flag_of="ingest"),
         Operation("rm", "library", "library:remove_documents", "deletes"),
         Operation("source_list", "library", "library:list_sources"),
         Operation("source_rm", "library", "library:remove_source", "deletes"),

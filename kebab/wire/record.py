@@ -247,7 +247,6 @@ _STATUSES: dict[str, Callable[[Any], Exit]] = {
     "grep_response.v1": _unless(lambda reply: not reply.files),
     "ingest_report.v1": _unless(lambda reply: reply.cancelled, Exit.INTERRUPTED),
     "not_found.v1": lambda _: Exit.NO,
-    "path_explanations.v1": _unless(lambda reply: reply.excluded),
     "related_docs.v1": _unless(lambda reply: not reply.related),
     "repair_report.v1": _find_repair_status,
     "search_response.v1": _unless(lambda reply: not (reply.hits and reply.convincing)),

@@ -151,7 +151,6 @@ FAULTS = [
     ("store_corrupt", ["list"], break_database),
     ("io_error", ["ingest"], lambda home: (home / "notes").rename(home / "moved")),
     ("unsupported_media", ["ingest", "scan.png"], lambda home: copy_sample(home, "scan.png")),
-    ("secret_file", ["ingest", ".env"], lambda home: (home / ".env").write_text("A=1")),
     ("parse_failed", ["ingest", "scanned.pdf"], lambda home: copy_sample(home, "scanned.pdf")),
 ]
 """The code of a fault, a command line that meets it, and what produces it."""
@@ -402,7 +401,6 @@ LONG_CALLS = {
     "model": ["ask", LONG],
     "fetch": ["fetch", LONG],
     "folder": ["ingest", LONG],
-    "explain": ["ingest", "--explain", "folder name " * 30 + "/x.md"],
     "typo": ["search", LONG, "--limt", "3"],
     "cursor": ["search", LONG, "--cursor", "x"],
     "config": ["--config", LONG, "list"],
@@ -477,7 +475,6 @@ DOCTOR: dict[str, tuple[Callable[[Path], object], list[str]]] = {
 }
 FORM_OF_DOCTOR = {
     "disk": "a full disk cannot be produced here",
-    "descriptors": "`ulimit` is part of the shell",
     "writer_lock": "it never fails",
     "log": "it never fails",
     "plugins": "an `export`; tried in tests/unit",

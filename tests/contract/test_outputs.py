@@ -16,8 +16,6 @@ OUTCOMES = r"""
 0 init_report.v1         init
 0 init_report.v1         init --force --workspace notes
 0 ingest_report.v1       ingest notes
-1 path_explanations.v1   ingest --explain notes nowhere
-2 usage_invalid          ingest --explain
 0 ingest_report.v1       ingest --stdin --title T
 2 io_error               watch nowhere
 2 usage_invalid          watch --debounce 1

@@ -80,31 +80,6 @@ def test_what_needs_no_settings_works_with_broken_ones(arguments, broken, kebab)
     assert kebab("--config", str(broken[0]), *arguments).status == 0
 
 
-def test_an_unknown_variable_is_a_warning_in_one_line(home, kebab, monkeypatch):
-    monkeypatch.setenv("KEBAB_HOME", "/x")
-    monkeypatch.setenv("KEBAB_DEBUG", "1")
-
-    text, machine = kebab("list"), kebab("list", "--json")
-
-    assert (text.status, machine.status) == (0, 0)
-    assert text.err == "warning: variables without effect: KEBAB_DEBUG, KEBAB_HOME\n"
-    (warning,) = check_channel(machine.err, status=0, command="list")
-    assert warning["schema_version"] == "warning.v1"
-    assert warning["hint"] == "unset KEBAB_DEBUG KEBAB_HOME"
-    _, first = find_configuration(kebab("doctor", "--json"))
-    assert (first["status"], first["fix"]) == ("warn", warning["hint"])
-
-
-def test_a_variable_that_is_nearly_a_setting_is_refused_with_the_name(home, kebab, monkeypatch):
-    monkeypatch.setenv("KEBAB_SEARCH_LIMTI", "3")
-
-    ran = kebab("list", "--json")
-
-    assert (ran.status, ran.fault["code"]) == (2, "config_invalid")
-    assert "did you mean `KEBAB_SEARCH_LIMIT`" in ran.fault["message"]
-    assert ran.fault["hint"] == "unset KEBAB_SEARCH_LIMTI"
-
-
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("kind", ["pipe", "folder", "endless"])
 def test_a_settings_file_that_is_no_file_is_refused_and_never_waited_for(kind, empty, kebab):

@@ -49,7 +49,6 @@ STATEMENTS = [
     ("reliability: doctor checks", "doctor", "integrity"),
     ("reliability: a plan is shown", "doctor --fix --dry-run", "nothing to repair"),
     ("reliability: an archive is checked", "import k.zip --dry-run", "the file is intact"),
-    ("ingest: --explain says why", f"ingest --explain {DOC}", "no folder that kebab reads"),
     ("uninstall: clients are listed", "install --list", "claude-code"),
     ("uninstall: no server runs", "serve --stop", "no server runs"),
     ("reviewing: rules are explained", "review --explain broken-link", "Example:"),

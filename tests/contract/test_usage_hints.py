@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from kebab.cli.command import COMMANDS
-from kebab.cli.wrong_names import VERBS
+from kebab.cli.hints import VERBS
 
 DOC = "notes/work/backups.md"
 VERB_CALLS = [

@@ -15,12 +15,14 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kebab.app.classify import build_error_reply
 from kebab.chunk.budget import Budget
 from kebab.core.ids import Key
 from kebab.core.progress import Cancel
@@ -111,6 +113,7 @@ def ingest(root: str, data: Path, fuse: Fuse) -> None:
             parsers={"text/markdown": MarkdownParser(), "text/plain": TextParser()},
             budget=Budget,
             clock=SystemClock(),
+            describe_error=partial(build_error_reply, operation="ingest"),
             batch=library.batch,
         )
         run_ingest(IngestJob(paths=(root,)), ports)

@@ -65,11 +65,9 @@ from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
     DocList,
-    ExplainPathsRequest,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
-    PathExplanations,
     RemoveReport,
     RmRequest,
     SourceList,
@@ -286,15 +284,6 @@ class FakeKebab:
         self._note("outline", request)
         none = request.name is not None and _absent(request.name)
         return replies.not_found() if none else replies.outline()
-
-    def explain_paths(self, request: ExplainPathsRequest) -> PathExplanations:
-        """Find every path in the index but one that ends in `out`."""
-        self._note("explain_paths", request)
-        found = [
-            replies.path_explanation(path=path, included=not path.endswith("out"))
-            for path in request.paths
-        ]
-        return PathExplanations(paths=found, excluded=sum(not one.included for one in found))
 
     def fetch(self, request: FetchRequest) -> FetchList:
         """Fetch the same lines for every reference."""

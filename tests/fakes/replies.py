@@ -44,7 +44,6 @@ from kebab.wire.library import (
     DocList,
     DocSummary,
     FetchResult,
-    PathExplanation,
     RemoveReport,
     SourceList,
     SourceRemoved,
@@ -439,19 +438,6 @@ def grep_response(*hits: GrepHit, **changes: Any) -> GrepResponse:
     )
 
 
-path_explanation = make_builder(
-    PathExplanation,
-    path="ops/paper.pdf",
-    file="/home/ada/notes/ops/paper.pdf",
-    included=True,
-    reason="included",
-    message="it is in the index",
-    source="/home/ada/notes",
-    media="application/pdf",
-    doc_id=DOC,
-)
-
-
 outline = make_builder(
     Outline,
     kind="document",
@@ -539,7 +525,7 @@ ingest_report = make_builder(
     cancelled=False,
     duration_ms=1234,
     skipped_by_reason={"binary": 2},
-    skipped_by_extension={".png": 2},
+    skipped_by_extension={},
     skip_examples={"binary": ["a.png"]},
     items=[item()],
     embedding=EmbeddingSummary(

@@ -26,27 +26,27 @@ PLANTED = {
         ),
     ),
     "a missing translation": (
-        "kebab/errors/translations/ko.py",
-        '    "parse_failed": Wording("파일을 해석할 수 없습니다: {path}: {cause}"),\n',
+        "kebab/errors/translations/ko.toml",
+        'parse_failed = ["파일을 해석할 수 없습니다: {path}: {cause}"]\n',
         "",
         (
-            "tests/unit/errors/translations/test_languages.py::"
+            "tests/unit/errors/test_languages.py::"
             "test_every_message_of_a_row_and_its_cases_is_translated_and_nothing_else[ko]"
         ),
     ),
     "a translation that lost a detail": (
-        "kebab/errors/translations/ko.py",
+        "kebab/errors/translations/ko.toml",
         "할 수 없는 작업입니다: {operation}",
         "할 수 없는 작업입니다",
         (
-            "tests/unit/errors/translations/test_languages.py::"
+            "tests/unit/errors/test_languages.py::"
             "test_a_translation_says_as_much_as_the_english_and_fills_in_the_same"
         ),
     ),
     "a token that leaks into the public view": (
         "kebab/app/classify.py",
-        "        text = _hide_secrets(escape_undecodable(value))\n",
-        "        text = escape_undecodable(value)\n",
+        "        return _hide_secrets(escape_undecodable(value))\n",
+        "        return escape_undecodable(value)\n",
         "tests/unit/app/test_classify.py::test_secrets_are_removed_from_message_hint_and_details",
     ),
 }

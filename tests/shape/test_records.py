@@ -33,9 +33,6 @@ REASONS = {
     ("kebab.doctor.checks.Finding", "kebab.wire.health.DoctorCheck"): (
         "it has no name and no duration before its step is over"
     ),
-    ("kebab.errors.signal.Backoff", "kebab.wire.error.RetryAdvice"): (
-        "`errors` stands below `wire`"
-    ),
     ("kebab.ingest.job.TextNote", "kebab.wire.ingest.IngestTextRequest"): (
         "its text is decoded, and it names the folder of the file"
     ),

@@ -4,24 +4,20 @@ from functools import partial
 from typing import Any
 
 import click
-from msgspec import UNSET
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths
-from kebab.cli.progress import WorkReporter, report_work, run_work
+from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.health import (
-    render_doctor,
     render_doctor_end,
     render_doctor_part,
     render_repair,
     render_repair_plan,
 )
-from kebab.core.progress import Progress, ProgressKind
 from kebab.errors.signal import Exit
-from kebab.wire.health import Doctor, DoctorRequest
-from kebab.wire.record import find_exit_status
+from kebab.wire.health import DoctorRequest
 from kebab.wire.repair import RepairRequest
 
 
@@ -36,7 +32,6 @@ from kebab.wire.repair import RepairRequest
         "kebab doctor --fix --yes",
     ),
 )
-@click.option("--deep", is_flag=True, help="Look up words of every passage, not of a sample.")
 @click.option("--files", is_flag=True, help="Compare the content of every file with the index.")
 @click.option("--fix", is_flag=True, help="Repair what can be repaired, after showing the plan.")
 @click.option("--dry-run", is_flag=True, help="With `--fix`, show the plan and change nothing.")
@@ -49,9 +44,7 @@ from kebab.wire.repair import RepairRequest
     shell_complete=complete_paths,
     help="With `--fix`, a folder that was indexed, when nothing tells any more.",
 )
-def command(
-    context: CommandContext, /, *, deep: bool, files: bool, fix: bool, **repairs: Any
-) -> Exit:
+def command(context: CommandContext, /, *, files: bool, fix: bool, **repairs: Any) -> Exit:
     """Check everything, and repair with `--fix`.
 
     Without `--fix` the command changes nothing. Each failure names the command that fixes it.
@@ -71,7 +64,10 @@ def command(
         return _repair(context, list(repairs["sources"]), repairs["dry_run"], repairs["yes"])
     if any(repairs.values()):
         raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
-    return _check(context, DoctorRequest(deep=deep, files=files))
+    show = partial(context.print_part, render=render_doctor_part)
+    with context.open_kebab(report=context.report_settings()) as kebab:
+        reply = kebab.run(DoctorRequest(files=files), report=show)
+    return context.print_reply(reply, render_doctor_end)
 
 
 def _repair(context: CommandContext, sources: list[str], dry_run: bool, yes: bool) -> Exit:  # noqa: FBT001 - flags
@@ -84,23 +80,3 @@ def _repair(context: CommandContext, sources: list[str], dry_run: bool, yes: boo
         confirm(context, "doctor --fix", partial(render_repair_plan, plan))
     report = run_work(context, RepairRequest(sources=sources))[0]
     return context.print_reply(report, render_repair)
-
-
-def _check(context: CommandContext, request: DoctorRequest) -> Exit:
-    """Print each check when it ends; a comparison of files shows its progress before all."""
-    settings = context.report_settings()
-    if not request.files:
-        show = partial(context.print_part, render=render_doctor_part)
-        with context.open_kebab(report=settings) as kebab:
-            reply = kebab.run(request, report=show)
-        return context.print_reply(reply, render_doctor_end)
-    with report_work(context) as reporter, context.open_kebab(report=settings) as kebab:
-        reply = kebab.run(request, report=partial(_report_comparison, reporter))
-        reporter.finish(find_exit_status(reply), cancelled=False)
-    return context.print_reply(reply, render_doctor)
-
-
-def _report_comparison(reporter: WorkReporter, part: Doctor) -> None:
-    if part.comparing is not UNSET:
-        event = Progress(ProgressKind.HEARTBEAT, phase="compare", unit="files")
-        reporter(event._replace(done=part.comparing.done, total=part.comparing.total))

@@ -6,7 +6,6 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import limit_option
 from kebab.cli.render.errors import render_error_entry, render_error_stats
 from kebab.config.settings import Settings
 from kebab.errors.signal import Exit
@@ -25,15 +24,12 @@ from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
 )
 @click.option("--since", metavar="WHEN", help="Only errors since a date, or within `24h`.")
 @click.option("--by", type=click.Choice(get_args(Dimension)), help="Count only by this dimension.")
-@limit_option(None, "values of a dimension", default=10)
 @click.option("--id", "name", metavar="ID", help="Show the error with this correlation id in full.")
 def command(context: CommandContext, /, name: str | None, **flags: Any) -> Exit:
     """Count recent errors.
 
     A local log records the errors that ended a command, without secrets. It does not record
-    interruptions and usage errors. The command needs neither settings nor a knowledge base. In a
-    pipe, tabs separate the fields: dimension, value, count, share, first time, last time, last
-    correlation id.
+    interruptions and usage errors. The command needs neither settings nor a knowledge base.
     """
     if name is not None and (flags["since"] or flags["by"]):
         raise click.UsageError("`--id` shows one error, whatever its time and kind")

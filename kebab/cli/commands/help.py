@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import COMMANDS, Command, Group, show_help
+from kebab.cli.hints import refuse_topic
 from kebab.cli.render.canvas import pad
-from kebab.cli.wrong_names import refuse_topic
 from kebab.errors.signal import Exit
 from kebab.wire.command_help import HelpPage, HelpTopic, HelpTopics
 

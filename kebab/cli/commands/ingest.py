@@ -10,13 +10,12 @@ from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete_paths, ndjson_option
 from kebab.cli.progress import run_work
-from kebab.cli.render.ingest import render_ingest_report, render_path_explanations
+from kebab.cli.render.ingest import render_ingest_report
 from kebab.config.load import replace_setting
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
-from kebab.wire.library import ExplainPathsRequest
 
 
 @declare_command(
@@ -26,7 +25,6 @@ from kebab.wire.library import ExplainPathsRequest
         "kebab ingest ~/notes",
         "kebab ingest",
         "kebab ingest --dry-run ~/notes",
-        "kebab ingest --explain ~/notes/paper.pdf",
         "kebab ingest --ray auto ~/notes",
         "kebab ingest s3://team-bucket/handbook",
         'pbpaste | kebab ingest --stdin --title "Call with Ada"',
@@ -37,7 +35,6 @@ from kebab.wire.library import ExplainPathsRequest
 @click.option("--title", metavar="TITLE", help="The title of the document from stdin.")
 @click.option("--source-uri", metavar="URI", help="The origin of the document from stdin.")
 @click.option("--force", is_flag=True, help="Read unchanged files again too.")
-@click.option("--explain", is_flag=True, help="Say why each PATH is in the index or not.")
 @click.option("--dry-run", is_flag=True, help="Report what would happen, and change nothing.")
 @click.option(
     "--ray",
@@ -55,13 +52,10 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     cannot be read is reported; it neither ends the run nor changes the exit status. Ctrl-C stops
     after the current document and keeps completed work; a second Ctrl-C leaves at once. With
     `--ray` the machines of a cluster read and embed; this one stores what they return, and does
-    what they cannot. `--explain` reads nothing: it says for each PATH which rule, format or error
-    decides, and exits with 1 when any is left out.
+    what they cannot.
     """
     stream = flags.pop("stream")
     _check_flags(paths, flags)
-    if flags.pop("explain"):
-        return _explain(context, paths, stream=stream)
     settings = context.load_settings()
     if ray := flags.pop("ray"):
         settings = _use_cluster(settings, ray)
@@ -101,21 +95,11 @@ def _introduce(context: CommandContext, settings: Settings) -> None:
         )
 
 
-def _explain(context: CommandContext, paths: tuple[str, ...], *, stream: bool) -> Exit:
-    """Say why paths are in the index or not; 1 when any is left out."""
-    if not paths or stream:
-        raise click.UsageError("`--explain` needs PATH, and goes with no other flag")
-    reply = context.run(ExplainPathsRequest(paths=list(paths)))
-    return context.print_reply(reply, render_path_explanations)
-
-
 def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other."""
-    if flags["explain"] and any(flags[name] for name in flags if name != "explain"):
-        raise click.UsageError("`--explain` goes with no other flag")
     if flags["from_stdin"]:
-        if paths or flags["force"]:
-            raise click.UsageError("`--stdin` takes neither PATH nor `--force`")
+        if paths or flags["force"] or flags["dry_run"]:
+            raise click.UsageError("`--stdin` takes neither PATH, `--force` nor `--dry-run`")
         if not flags["title"]:
             raise click.UsageError("`--stdin` needs `--title TITLE`")
     elif flags["title"] or flags["source_uri"]:
@@ -131,5 +115,4 @@ def _build_request(
         text=sys.stdin.buffer.read() if sys.stdin else b"",
         title=flags["title"],
         source_uri=flags["source_uri"],
-        dry_run=flags["dry_run"],
     )

@@ -8,7 +8,6 @@ from kebab.cli.render.canvas import (
     Column,
     clean,
     format_minute,
-    format_tabs,
     pluralize,
     render_columns,
     render_fields,
@@ -19,8 +18,10 @@ from kebab.wire.error import (
     ErrorGroup,
     ErrorReply,
     ErrorStats,
-    describe_backoff,
 )
+
+_MOST = 10
+"""The most values of a field that are shown."""
 
 _ID = 12
 """How many characters of a correlation id are shown; `kebab errors --id` takes a prefix."""
@@ -40,13 +41,7 @@ def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> I
 
 
 def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
-    """Yield the counts: a table on a terminal, tab-separated fields in a pipe."""
-    if canvas.width is None:
-        for group in reply.groups:
-            for row in group.counts:
-                figures = (str(row.count), f"{row.share:.4f}", row.first_at, row.last_at)
-                yield format_tabs(group.by, row.value, *figures, row.correlation_ids[0])
-        return
+    """Yield the counts of the first field as a table, and the others in short form."""
     since = f" since {format_minute(reply.since)} UTC" if reply.since else ""
     yield f"{pluralize(reply.total, 'error') if reply.total else 'no errors'}{since}"
     if reply.total:
@@ -57,7 +52,8 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
         short = []
         for group in others:
             counts = [f"{clean(row.value)} {row.count}" for row in group.counts]
-            short.append((group.by, ", ".join([*counts, *["…"] * bool(group.left_out)])))
+            more = ["…"] * (len(counts) > _MOST)
+            short.append((group.by, ", ".join([*counts[:_MOST], *more])))
         yield from ["", *render_fields(short, canvas)] if short else []
         yield from ["", canvas.dim("show one: kebab errors --id ID")]
     if reply.unreadable:
@@ -112,11 +108,11 @@ def _render_table(group: ErrorGroup, canvas: Canvas) -> Iterator[str]:
             format_minute(row.last_at),
             clean(row.correlation_ids[0][:_ID]),
         )
-        for row in group.counts
+        for row in group.counts[:_MOST]
     ]
     yield from render_columns(columns, rows, canvas)
-    if group.left_out:
-        yield canvas.dim(f"and {group.left_out} more; --limit shows more of them")
+    if len(group.counts) > _MOST:
+        yield canvas.dim(f"and {len(group.counts) - _MOST} more with `--json`")
 
 
 def render_error_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
@@ -146,8 +142,6 @@ def render_error_explanations(reply: ErrorCatalog, canvas: Canvas) -> Iterator[s
             ("details", ", ".join(f"{field.name} ({field.type})" for field in row.details)),
             ("exit status", str(row.exit_code)),
             ("retry", row.retry),
-            ("try again", describe_backoff(row.backoff) if row.backoff else ""),
-            ("reserved", "nothing raises it yet" if row.reserved else ""),
             ("kind", row.kind),
             ("http", str(row.http_status)),
             ("grpc", row.grpc_status),

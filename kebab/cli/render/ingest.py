@@ -1,8 +1,8 @@
-"""Renders the report of an ingest run, the events of `kebab watch`, and why files are indexed."""
+"""Renders the report of an ingest run, and the events of `kebab watch`."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.cli.render.canvas import (
     Canvas,
@@ -10,20 +10,18 @@ from kebab.cli.render.canvas import (
     format_bytes,
     format_duration,
     pluralize,
-    render_fields,
 )
+from kebab.core.content import describe_unsupported
 from kebab.core.documents import is_cut
+from kebab.core.files import IMAGE, OCR_SETTING
+from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
-from kebab.wire.ingest import EmbeddingSummary, IngestReport, ObjectSync
-from kebab.wire.library import PathExplanations, SkipRule
+from kebab.errors.hints import build_variable_name
+from kebab.wire.error import ErrorReply
+from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, ObjectSync
 from kebab.wire.stream import WatchEvent, WatchReport
 
-if TYPE_CHECKING:
-    from kebab.wire.error import ErrorReply
-
 _MAX_NAMED_PATHS = 3
-_EXTRA = "kebab["
-"""A part of every command that installs an extra of kebab."""
 
 _REASONS = {
     "unsupported": "of formats that kebab does not read",
@@ -93,62 +91,80 @@ def _format_counts(reply: IngestReport) -> str:
     return ", ".join([*parts, *([f"{reply.errors:,} not readable"] if reply.errors else [])])
 
 
-class _Losses(NamedTuple):
-    """The files that are not searched as a whole, with the reasons."""
+class _Losses:
+    """The files that are not searched as a whole, with the reasons, and what makes them readable.
 
-    failed: list[tuple[str, "ErrorReply"]]
-    by_name: list[tuple[str, str]]
-    in_part: list[tuple[str, str]]
-    warned: list[tuple[str, str]]
+    Formats are counted by what a person calls them, with what helps.
+    """
 
+    def __init__(self, reply: IngestReport) -> None:
+        self.failed: list[tuple[str, ErrorReply]] = []
+        self.by_name: list[tuple[str, str]] = []
+        self.in_part: list[tuple[str, str]] = []
+        self.warned: list[tuple[str, str]] = []
+        self.unsupported: Counter[str] = Counter()
+        self.formats: Counter[tuple[str, str]] = Counter()
+        self.installs: dict[str, None] = {}
+        for suffix, count in reply.skipped_by_extension.items():
+            self._count_suffix(suffix, count)
+        for item in reply.items:
+            self._add(item)
 
-def _collect_losses(reply: IngestReport) -> _Losses:
-    lacking = any(kind.reason == "library_missing" for kind in reply.unread)
-    found = _Losses([], [], [], [])
-    for item in reply.items:
-        path = clean(item.doc_path)
-        # The kinds of unread files name the libraries that are missing.
-        if item.error and not (lacking and item.error.code == DependencyMissing.code):
-            found.failed.append((path, item.error))
+    def _count_suffix(self, suffix: str, count: int) -> None:
+        if detect_media_type(f"name{suffix}") == IMAGE:
+            setting = f"export {build_variable_name(OCR_SETTING)}=true"
+            self.formats[get_media_type(IMAGE).label, setting] += count
+            return
+        known = describe_unsupported(suffix)
+        label = (
+            known.label if known else f"{suffix} file" if suffix else "file without an extension"
+        )
+        self.unsupported[label] += count
+        self.formats[label, known.hint if known else ""] += count
+
+    def _add(self, item: IngestItem) -> None:
+        path, error = clean(item.doc_path), item.error
+        if error and error.code == DependencyMissing.code:
+            media = detect_media_type(item.doc_path)
+            self.formats[get_media_type(media).label if media else "other", ""] += 1
+            self.installs[str(error.details["install"])] = None
+        elif error:
+            self.failed.append((path, error))
         if item.no_passages:
-            found.by_name.append((path, clean(item.no_passages)))
-            continue
+            self.by_name.append((path, clean(item.no_passages)))
+            return
         for warning in item.warnings:
-            kind = found.in_part if is_cut(warning) else found.warned
+            kind = self.in_part if is_cut(warning) else self.warned
             kind.append((path, clean(warning)))
-    return found
 
 
 def _render_unread(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     """Yield what is not searched although it should be: few files by name, the others by number."""
-    found = _collect_losses(reply)
+    found = _Losses(reply)
     failed = [
         (path, clean(str(error.details.get("cause", error.message))))
         for path, error in found.failed
     ]
     named = [f"{path} ({cause})" for path, cause in [*failed, *found.by_name]]
-    kinds = [
-        f"{kind.count:,} {clean(kind.label)}"
-        for kind in sorted(reply.unread, key=lambda kind: -kind.count)
-    ]
+    kinds = [f"{count:,} {clean(label)}" for (label, _), count in found.formats.most_common()]
     losses = [
         f"{count:,} {_REASONS[reason]}"
         for reason, count in reply.skipped_by_reason.items()
         if reason in _LOSSES
     ]
-    cut, warned = ([*dict.fromkeys(path for path, _ in one)] for one in found[2:])
-    others = [pluralize(len(warned), "file")] if warned else []
+    cut = [*dict.fromkeys(path for path, _ in found.in_part)]
+    warned = len({path for path, _ in found.warned})
     texts = (
         ("not read", [*_name_some(named, "file"), *_name_some(kinds, "other format"), *losses]),
         ("read in part", _name_some(cut, "file")),
-        ("with warnings", others),
+        ("with warnings", [pluralize(warned, "file")] if warned else []),
     )
     text = "; ".join(f"{title}: {', '.join(parts)}" for title, parts in texts if parts)
     flag = canvas.name_flag("--verbose")
     if text:
         yield from canvas.wrap(f"{text}; {flag} says more" if flag else text)
-    if reply.install:
-        yield canvas.step("to read more formats", clean(reply.install))
+    for install in found.installs:
+        yield canvas.step("to read more formats", clean(install))
 
 
 def _name_some(names: Sequence[str], noun: str) -> list[str]:
@@ -159,16 +175,13 @@ def _name_some(names: Sequence[str], noun: str) -> list[str]:
 
 
 def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    """Yield the formats, and every file that is left out, failed, or is read in part."""
-    if reply.media:
-        kinds = [f"{count:,} {clean(label)}" for label, count in reply.media.items()]
-        yield from canvas.wrap_with_label("  kinds    ", ", ".join(kinds), str)
-    yield from _render_skipped(reply, canvas)
-    found = _collect_losses(reply)
+    """Yield every file that is left out, failed, or is read in part."""
+    found = _Losses(reply)
+    yield from _render_skipped(reply, found, canvas)
     remedies = [
-        (f"{kind.count:,} {clean(kind.label)}", clean(kind.hint))
-        for kind in reply.unread
-        if kind.hint and not (_EXTRA in kind.hint and reply.install)
+        (f"{count:,} {clean(label)}", hint)
+        for (label, hint), count in found.formats.most_common()
+        if hint
     ]
     for title, rows in (
         ("to read them too", remedies),
@@ -185,11 +198,11 @@ def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
             yield canvas.strong(title)
         for name, text in rows:
             yield from canvas.hang(f"{name}: {text}", "  ", 4)
-    if reply.install:
-        yield canvas.step("to read more formats", clean(reply.install))
+    for install in found.installs:
+        yield canvas.step("to read more formats", clean(install))
 
 
-def _explain(error: "ErrorReply") -> str:
+def _explain(error: ErrorReply) -> str:
     """Return why a file failed, and what helps."""
     reason = error.message
     if error.code == ParseFailed.code:  # its message has the path again
@@ -230,7 +243,7 @@ def _format_headline(reply: IngestReport) -> str:
     return f"{files}, in {seconds}" + ("; nothing was written" if reply.dry_run else "")
 
 
-def _render_skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
+def _render_skipped(reply: IngestReport, found: _Losses, canvas: Canvas) -> Iterator[str]:
     """Yield what was left out by reason, and the formats that kebab does not read."""
     if not reply.skipped_by_reason:
         return
@@ -240,18 +253,15 @@ def _render_skipped(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     for reason, count in ordered:
         words = _REASONS.get(reason, reason.replace("_", " "))
         examples = reply.skip_examples.get(reason, [])
-        if reason == "unsupported" and reply.unread:
+        if reason == "unsupported" and found.unsupported:
             examples = []
         more = ", …" if count > len(examples) else ""
         listed = clean(", ".join(examples)) + more if examples else ""
         start = f"  {count:>{width},}  {words}" + ("  " if listed else "")
         yield f"{start}{canvas.dim(canvas.fit(listed, len(start)))}".rstrip()
         if reason == "unsupported":
-            unread = sorted(
-                (kind for kind in reply.unread if kind.reason == "unsupported"),
-                key=lambda kind: -kind.count,
-            )
-            text = ", ".join(f"{clean(kind.label)} {kind.count:,}" for kind in unread)
+            kinds = found.unsupported.most_common()
+            text = ", ".join(f"{clean(label)} {number:,}" for label, number in kinds)
             yield from map(canvas.dim, canvas.wrap(text, " " * (width + 4)) if text else [])
 
 
@@ -264,9 +274,6 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
         because = f" because {clean(vectors.reason)}" if vectors.reason else ""
         text = f"{done}, with {row.key if row else vectors.version}{because}"
         yield from canvas.hang(text, f"{canvas.strong('embedded')}  ", 10)
-    if vectors.advice:
-        yield from canvas.note(clean(vectors.advice))
-        yield from canvas.hint(vectors.hint or "kebab model list")
     if vectors.lost:
         lost = pluralize(vectors.lost, "vector")
         again = "" if vectors.pending else "; their passages were embedded again"
@@ -285,35 +292,6 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
     reason = clean(why or "no model is available")
     yield from canvas.note(f"{pending}, words find them: {reason}")
     yield from canvas.hint(vectors.hint or hint)
-
-
-def render_path_explanations(reply: PathExplanations, canvas: Canvas) -> Iterator[str]:
-    """Yield for each path whether it is read, why, and what can be done."""
-    for number, found in enumerate(reply.paths):
-        if number:
-            yield ""
-        state = canvas.success("in") if found.included else canvas.warning("out")
-        yield f"{canvas.location(clean(found.path))}  {state}"
-        yield from canvas.hang(clean(found.message), "  ", 4)
-        rows = [
-            ("rule", _format_rule(found.rule) if found.rule else ""),
-            ("source", clean(found.source or "")),
-            ("format", found.media or ""),
-            ("document", found.doc_id or ""),
-        ]
-        yield from render_fields(rows, canvas, "  ")
-        if found.hint:
-            yield from canvas.hint(clean(found.hint))
-
-
-def _format_rule(rule: SkipRule) -> str:
-    """Return a rule as `FILE:LINE: PATTERN`, or the setting with its pattern."""
-    pattern = f"  {clean(rule.pattern)}" if rule.pattern else ""
-    if rule.file is not None:
-        return f"{clean(rule.file)}:{rule.line}{pattern}"
-    if rule.setting:
-        return f"{rule.setting}{pattern}"
-    return f"built in  {clean(rule.path.rpartition('/')[2])}"
 
 
 _MAX_NAMED_FILES = 2

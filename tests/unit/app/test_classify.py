@@ -6,9 +6,7 @@ import pytest
 
 from kebab.app.classify import (
     View,
-    accept_trace,
     classify_error,
-    find_trace,
 )
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -110,27 +108,3 @@ def test_a_deleted_working_folder_is_an_io_error(tmp_path, monkeypatch):
 
     assert (reply.code, reply.details["path"]) == ("io_error", ".")
     assert reply.message.endswith("the working folder was deleted")
-
-
-TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-MALFORMED = {
-    "empty": "",
-    "longer": f"{TRACE}-more",
-    "line": f"{TRACE}\n",
-    "words": "a trace",
-}
-
-
-@pytest.mark.parametrize("given", MALFORMED.values(), ids=MALFORMED.keys())
-def test_a_malformed_trace_is_ignored(given, monkeypatch):
-    monkeypatch.setenv("TRACEPARENT", given)
-
-    assert find_trace() is None
-
-
-@pytest.mark.parametrize("given", [TRACE, None, 7], ids=["trace", "none", "number"])
-def test_a_request_never_has_the_trace_of_the_server(given, monkeypatch):
-    monkeypatch.setenv("TRACEPARENT", f"00-{'a' * 32}-{'b' * 16}-00")
-
-    with accept_trace(given):
-        assert find_trace() == (TRACE if given == TRACE else None)

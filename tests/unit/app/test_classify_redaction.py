@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import pytest
 
 from kebab.app.classify import HIDDEN, redact, redact_arguments, redact_start
@@ -100,15 +98,6 @@ def test_a_secret_that_contains_another_is_redacted_whole(monkeypatch):
     monkeypatch.setenv("SECOND_API_KEY", "quiet river stone")
 
     assert redact("it said: quiet river stone") == f"it said: {HIDDEN}"
-
-
-def test_the_home_directory_is_shortened_on_request():
-    home = Path.home()
-
-    assert redact(f"{home}/notes", hides_home=True) == "~/notes"
-    assert redact([f"no such folder: {home}"], hides_home=True) == ["no such folder: ~"]
-    assert redact(f"{home}-backup/x", hides_home=True) == f"{home}-backup/x"
-    assert redact(f"{home}/notes") == f"{home}/notes"
 
 
 def test_the_argument_after_a_secret_flag_is_redacted():

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.coverage import explain_degraded, find_indexing, suggests_ingest
 from kebab.app.doctor import check_health
-from kebab.app.ingest import INTERVAL_S, ProgressPublisher
+from kebab.app.ingest import INTERVAL_S, publish_progress
 from kebab.app.schema import describe_build
 from kebab.core.progress import Progress, ProgressKind
 from kebab.store.sqlite.lock import IngestState, WriterLock
@@ -22,7 +22,13 @@ class Recorder:
         self.published = []
 
     def make(self):
-        return ProgressPublisher(self.events.append, self.published.append, 5.0, lambda: self.time)
+        return publish_progress(self.events.append, self.published.append, self)
+
+    def now(self):
+        return 5.0
+
+    def monotonic(self):
+        return self.time
 
 
 def embed(done):

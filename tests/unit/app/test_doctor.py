@@ -2,8 +2,8 @@ import os
 
 import pytest
 
-from kebab.app.doctor import check_health
-from kebab.embed.registry import MINILM
+from kebab.app.doctor import Checkup, check_health
+from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.wire.health import Doctor, DoctorRequest
 from tests.fakes import tiny_model
 
@@ -46,8 +46,41 @@ def test_weights_of_another_model_are_detected(desk):
     assert "0.7553" in checks["embedding_probe"].summary
 
 
+def test_keys_are_read_from_the_table_and_not_from_derived_files(full):
+    for path in (full.data / "lance").rglob("data/*.lance"):
+        path.unlink()
+
+    assert "vectors" in _failed(_checks(full))
+
+
+def test_weights_are_those_of_the_stored_model(full, desk):
+    installed, gone = _checks(full), _checks(full, models_dir=str(desk.folder / "none"))
+
+    assert installed["embedding_files"].summary.startswith(f"{E5_SMALL.key}: ")
+    assert installed["embedding_probe"].status == "ok"
+    assert (gone["embedding_files"].status, gone["embedding_probe"].status) == ("warn", "skip")
+
+
+@pytest.mark.parametrize(
+    ("provider", "installed", "start"),
+    [
+        ("ollama", True, "ollama serve"),
+        ("ollama", False, "export KEBAB_MODELS_LLM_PROVIDER=extractive"),
+        ("openai", True, "export KEBAB_MODELS_LLM_ENDPOINT=URL"),
+    ],
+)
+def test_the_start_command_names_a_program_of_this_machine(
+    desk, provider, installed, start, monkeypatch, tmp_path
+):
+    (tmp_path / "ollama").touch(0o755 if installed else 0o600)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    context = desk.context(models__llm__provider=provider)
+
+    (check,) = [one for one in Checkup(context).list_checks() if one.name == "language_model"]
+    assert check.fix == start
+
+
 def test_contents_are_compared_whatever_the_times_say(full):
-    events: list[Doctor] = []
     note, new = full.notes / "cat.md", full.notes / "new.md"
     before = note.stat()
     note.write_text(note.read_text().replace("cat", "dog"))
@@ -55,7 +88,7 @@ def test_contents_are_compared_whatever_the_times_say(full):
     new.write_text("new\n")
 
     quick = _checks(full)["files"]
-    health = check_health(full.context(), DoctorRequest(files=True), events.append)
+    health = check_health(full.context(), DoctorRequest(files=True))
     check = next(check for check in health.checks if check.name == "files")
 
     assert "changed" not in quick.summary
@@ -64,7 +97,6 @@ def test_contents_are_compared_whatever_the_times_say(full):
     assert f"1 new: {new}" in check.summary
     assert health.coverage is not None
     assert (health.coverage.complete, health.coverage.changed) == (False, 1)
-    assert [event.comparing.done for event in events if event.comparing][-1] == 3
 
 
 def test_a_folder_that_cannot_be_used_is_a_finding(desk):

@@ -9,16 +9,12 @@ import msgspec
 import pytest
 
 from kebab.app.dispatch import KebabPool, report_failure
-from kebab.app.explain_paths import explain_paths
-from kebab.app.facade import convert_operation_request
+from kebab.app.library import inspect_doc
 from kebab.app.review import review
 from kebab.config.load import load_settings
-from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import IoError
 from kebab.errors.signal import Signal
-from kebab.server.tools import Explain
-from kebab.wire.library import ExplainPathsRequest
+from kebab.wire.library import InspectDocRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound, encode_json
 from kebab.wire.review import ReviewRequest
@@ -121,27 +117,13 @@ def test_no_operation_tells_where_another_user_lives(kebab, monkeypatch):
         assert "/home/secret" not in ask(kebab, request)
 
 
-def test_the_tool_explains_nothing_outside(shelf, kebab):
-    def run(operation, fields):
-        return kebab.run(convert_operation_request(operation, fields, Settings()))
+def test_a_client_is_not_told_why_a_file_is_not_in_the_index(kebab, shelf):
+    request = InspectDocRequest(name=str(shelf.folder / "out" / "file.md"))
 
-    outside = shelf.folder / "out"
-    asked = [
-        Explain(path=str(path))
-        for path in (outside / "file.md", outside / "folder", shelf.notes / "link.md")
-    ]
-    there = [one.call(run) for one in asked]
-    shutil.rmtree(outside)
-    assert [one.call(run) for one in asked] == there
-
-
-def test_a_path_outside_has_no_hint_and_no_resolved_name(kebab, shelf):
-    path = str(shelf.folder / "out" / "file.md")
-
-    (found,) = kebab.run(ExplainPathsRequest(paths=[path])).paths
-    assert (found.reason, found.hint, found.file) == ("no_source", None, path)
-    (shell,) = explain_paths(shelf.context(), ExplainPathsRequest(paths=[path])).paths
-    assert shell.hint == f"kebab ingest {path}"
+    replies = [kebab.run(request), inspect_doc(shelf.context(), request)]
+    client, owner = (one.error.message for one in replies if isinstance(one, NotFound))
+    assert "no such document" in client
+    assert "no folder that kebab reads" in owner
 
 
 def test_a_run_on_a_file_outside_is_not_continued(kebab, shelf):
@@ -156,5 +138,6 @@ def test_a_run_on_a_file_outside_is_not_continued(kebab, shelf):
 
 @pytest.mark.parametrize("path", ["a/" * 100_000, "{notes}/" + "a/" * 100_000])
 def test_a_path_of_endless_parts_is_not_resolved(kebab, shelf, path):
-    with pytest.raises(IoError, match="not a path"):
-        kebab.run(ExplainPathsRequest(paths=[path.format(notes=shelf.notes)]))
+    request = InspectDocRequest(name=path.format(notes=shelf.notes))
+
+    assert isinstance(kebab.run(request), NotFound)

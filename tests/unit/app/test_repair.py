@@ -53,7 +53,7 @@ def outcomes(reply):
 
 
 def statuses(desk):
-    health = check_health(desk.context(), DoctorRequest(deep=True))
+    health = check_health(desk.context(), DoctorRequest(), deep=True)
     return {check.name: check.status for check in health.checks}
 
 

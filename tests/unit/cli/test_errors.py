@@ -128,17 +128,6 @@ def test_a_usage_error_names_the_flag_or_argument(fault, option, cause):
     assert not signal.cause.endswith(".")
 
 
-def test_the_home_directory_is_shortened_by_the_setting(context, err, home, monkeypatch):
-    monkeypatch.setenv("KEBAB_ERRORS_REDACT_HOME", "true")
-
-    run_reporting_errors(context, failing(RuntimeError("a bug")))
-    context.error_reported = False
-    run_reporting_errors(context, failing(PermissionError(13, "Permission denied", f"{home}/x")))
-
-    assert "log: ~/state/kebab/kebab.log: " in written(err)
-    assert "cannot read ~/x: " in written(err)
-
-
 def test_every_exception_of_click_is_one_of_usage_or_an_ending():
     endings = {click.exceptions.Abort, click.exceptions.Exit}
 

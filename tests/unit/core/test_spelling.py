@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.spelling import count_edits, find_near_name
+from kebab.core.spelling import count_edits, find_likely_name
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_the_edits_between_two_words_are_counted_up_to_a_limit(word, other, edit
 def test_the_nearest_name_is_found_if_it_is_near():
     names = ["search", "schema", "session"]
 
-    assert find_near_name("serach", names) == "search"
-    assert find_near_name("sesion", names) == "session"
-    assert find_near_name("restore", names) is None
-    assert find_near_name("x", []) is None
+    assert find_likely_name("serach", names) == "search"
+    assert find_likely_name("sesion", names) == "session"
+    assert find_likely_name("restore", names) is None
+    assert find_likely_name("x", []) is None

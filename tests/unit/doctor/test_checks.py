@@ -3,13 +3,14 @@
 import math
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from kebab.config.load import SettingsReport
+from kebab.config.settings import Settings
 from kebab.core.chunks import ProbePair
 from kebab.core.documents import Source, SourceCounts
 from kebab.core.ids import sort_keys
@@ -17,17 +18,7 @@ from kebab.doctor import checks
 from kebab.doctor.checks import (
     FIX,
     Check,
-    DoctorInputs,
-    DocumentInputs,
-    EmbeddingVersions,
     Finding,
-    MachineInputs,
-    ModelInputs,
-    ReviewFile,
-    SettingsFile,
-    StorageInputs,
-    Weights,
-    build_checks,
     fail,
     run_all,
     succeed,
@@ -48,7 +39,6 @@ from kebab.errors.hints import NO_FILE, NO_FOLDER
 from tests.fakes.replies import coverage
 
 PROBE = ProbePair(cosine=0.7553, tolerance=0.02)
-WEIGHTS = Weights(model="minilm", folder=Path("/models/minilm"))
 URL = "http://127.0.0.1:11434"
 REFUSED: dict[str, Any] = {"model": "tiny", "endpoint": URL, "operation": "doctor"}
 MIB = 1 << 20
@@ -75,70 +65,12 @@ def raising(fault):
     return ask
 
 
-def machine(folder=Path("/my data"), **more: Any):
-    return MachineInputs(
-        read_settings=lambda: SettingsFile(path=folder / "config.toml"),
-        folders={"data": folder, "models": folder / "models", "state": folder},
-        data=folder,
-        log=folder / "kebab.log",
-        find_writer=lambda: None,
-        **more,
-    )
-
-
-def storage(**more: Any):
-    fields: dict[str, Any] = {
-        "path": Path("/data/kebab.sqlite"),
-        "schema": 3,
-        "find_schema": lambda: 3,
-        "find_damage": list,
-        "find_word_fault": lambda: None,
-        "list_vector_keys": lambda: sort_keys([1, 2]),
-        "list_expected_keys": lambda: sort_keys([1, 2]),
-        "reviews": Path("/data/reviews.sqlite"),
-        "read_reviews": lambda: None,
-    }
-    return StorageInputs(**{**fields, **more})
-
-
-def documents(found=None, pending=0, **more: Any):
-    return DocumentInputs(count_pending=lambda: pending, measure_coverage=lambda: found, **more)
-
-
-def models(**more: Any):
-    fields: dict[str, Any] = {
-        "read_weights": lambda: WEIGHTS,
-        "measure_probe": lambda: (0.75, PROBE),
-        "read_versions": lambda: EmbeddingVersions(configured=None, stored="v1"),
-        "check_server": lambda: "Ollama 0.32.15 has gemma3:4b",
-        "start_command": "ollama serve",
-    }
-    return ModelInputs(**{**fields, **more})
-
-
 def check(name, run, requires=()):
     return Check(name, run, fix="mend it", requires=requires)
 
 
 def run(*steps):
     return run_all(steps, Ticking())
-
-
-def test_a_sound_base_is_healthy_in_every_check(tmp_path):
-    inputs = DoctorInputs(
-        machine=machine(tmp_path),
-        storage=storage(read_reviews=lambda: ReviewFile(tmp_path / "reviews.sqlite", 1)),
-        documents=documents(coverage()),
-        models=models(),
-    )
-
-    diagnosis = run(*build_checks(inputs))
-
-    found = {one.name: one.status for one in diagnosis.checks}
-    assert diagnosis.ok
-    assert len(found) == len(diagnosis.checks)
-    # The machine's own space and limits are what they are.
-    assert {name for name, status in found.items() if status != "ok"} <= {"disk", "descriptors"}
 
 
 @pytest.mark.parametrize(
@@ -204,94 +136,74 @@ def test_a_long_folder_is_named_once():
 
 
 def check_vectors(stored, stamped):
-    return checks.check_vectors(
-        storage(
-            list_vector_keys=lambda: sort_keys(stored),
-            list_expected_keys=lambda: sort_keys(stamped),
-        )
-    )
+    return checks.check_vectors(lambda: sort_keys(stamped), lambda: sort_keys(stored))
 
 
-def check_probe(cosine):
-    return checks.check_embedding_probe(models(measure_probe=lambda: (cosine, PROBE)))
+def check_database(found, *remains):
+    return checks.check_database(Path("/data/kebab.sqlite"), found, 3, remains)
 
 
-def check_weights(weights):
-    return checks.check_embedding_files(models(read_weights=lambda: weights))
+def check_weights(folder, *faults):
+    return checks.check_embedding_files("minilm", folder, faults)
 
 
 def check_version(configured, stored):
-    versions = EmbeddingVersions(configured=configured, stored=stored)
-    return checks.check_embedding_version(models(read_versions=lambda: versions))
+    return checks.check_embedding_version(configured, stored, None, None)
 
 
-def check_reviews(*faults):
-    file = ReviewFile(Path("/data/reviews.sqlite"), 20_480, faults)
-    return checks.check_reviews(storage(read_reviews=lambda: file))
-
-
-def check_permissions(which):
-    more: dict[str, Any] = {which: lambda: [Path("/my data/a")]}
-    return checks.check_permissions(machine(**more))
+def check_permissions(number):
+    found: list[list[Path]] = [[], [], []]
+    found[number] = [Path("/my data/a")]
+    return checks.check_permissions(Path("/my data"), *found)
 
 
 def check_files(lost=(), **fields):
-    found = documents(coverage(**fields), list_lost_sources=lambda: lost)
-    return checks.check_files(found)
+    return checks.check_files(coverage(**fields), lost)
 
 
 def list_lost(*roots):
     return [SourceCounts(Source(name=one, root=one, kind="folder"), 2, 5, None) for one in roots]
 
 
+MODEL = Path("/models/minilm")
 FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
     # what is stored
-    (lambda: checks.check_database(storage()), "ok", None, "schema 3"),
+    (lambda: check_database(3), "ok", None, "schema 3"),
+    (lambda: check_database(2), "fail", "kebab ingest", "needs a migration"),
     (
-        lambda: checks.check_database(storage(find_schema=lambda: 2)),
-        *("fail", "kebab ingest", "needs a migration"),
-    ),
-    (
-        lambda: checks.check_database(storage(find_schema=lambda: 4)),
+        lambda: check_database(4),
         *("fail", "pip install --upgrade kebab", "written by a newer kebab"),
     ),
+    (lambda: check_database(None), "fail", "kebab ingest FOLDER", "nothing indexed yet"),
     (
-        lambda: checks.check_database(storage(find_schema=lambda: None)),
-        *("fail", "kebab ingest FOLDER", "nothing indexed yet"),
-    ),
-    (
-        lambda: checks.check_database(
-            storage(find_schema=lambda: None, list_remains=lambda: [Path("/data/a.keys")])
-        ),
+        lambda: check_database(None, Path("/data/a.keys")),
         *("fail", FIX, "parts of an index are left: a.keys"),
     ),
+    (lambda: checks.check_full_text("검색 is missing", deep=True), "fail", FIX, "검색"),
+    (lambda: checks.check_full_text(None, deep=False), "ok", None, "words of a sample"),
+    (lambda: checks.check_reviews(Path("/r"), None), "ok", None, "no review is stored"),
     (
-        lambda: checks.check_full_text(storage(find_word_fault=lambda: "검색 is missing")),
-        *("fail", FIX, "검색"),
+        lambda: checks.check_reviews(Path("/r"), ["torn page"]),
+        *("fail", FIX, "reviews are damaged: torn page"),
     ),
-    (check_reviews, "ok", None, "20,480 bytes: /data/reviews.sqlite"),
-    (lambda: check_reviews("torn page"), "fail", FIX, "reviews are damaged: torn page"),
     (lambda: check_vectors([], []), "ok", None, "0 vectors, each with its passage"),
     (lambda: check_vectors([1, 9], [1]), "ok", None, "the next ingest deletes 1 more"),
     (lambda: check_vectors([1], [1, 2, 3]), "fail", FIX, "2 vectors of 3 missing"),
     (lambda: check_vectors([1, 1, 2], [1, 2]), "fail", FIX, "1 vector stored more than once"),
     (lambda: check_vectors([1, 1, 9], [1, 2]), "fail", FIX, "1 vector of 2 missing"),
     (
-        lambda: check_permissions("list_foreign"),
+        lambda: check_permissions(0),
         *("fail", "sudo chown -R \"$(id -un)\" '/my data'", "another user"),
     ),
-    (lambda: check_permissions("list_denied"), "fail", "chmod -R u+rwX '/my data'", "1 file"),
-    (lambda: check_permissions("list_exposed"), "warn", "chmod -R go-rwx '/my data'", "1 file"),
+    (lambda: check_permissions(1), "fail", "chmod -R u+rwX '/my data'", "1 file"),
+    (lambda: check_permissions(2), "warn", "chmod -R go-rwx '/my data'", "1 file"),
     # documents
-    (lambda: checks.check_pending(documents()), "ok", None, "every passage has a vector"),
+    (lambda: checks.check_pending(0, bool), "ok", None, "every passage has a vector"),
     (
-        lambda: checks.check_pending(documents(pending=1200)),
+        lambda: checks.check_pending(1200, lambda: True),
         *("warn", "kebab ingest", "1,200 passages not embedded yet, found by words only"),
     ),
-    (
-        lambda: checks.check_pending(documents(pending=2, has_model=lambda: False)),
-        *("warn", "kebab model pull", "2 passages"),
-    ),
+    (lambda: checks.check_pending(2, bool), "warn", "kebab model pull", "2 passages"),
     (
         lambda: check_files(unread=3, checked=5000, changed=1, gone=2),
         *("warn", "kebab ingest", "3 of 5,003 files are not read yet; 1 file changed since the"),
@@ -306,7 +218,7 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
         *("skip", None, "no document has a file"),
     ),
     (
-        lambda: checks.check_sources(documents(list_lost_sources=lambda: list_lost("/a b", "/c"))),
+        lambda: checks.check_sources(list_lost("/a b", "/c")),
         *("warn", "kebab source rm '/a b'", "in the index is gone or empty: /a b, and 1 more"),
     ),
     # the machine
@@ -316,35 +228,32 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
         *("warn", "df -h /", "little space"),
     ),
     (lambda: checks.check_disk_space(Path("/x/y"), lambda _: 1024 * MIB), "ok", None, "1,024 MiB"),
-    (lambda: checks.check_open_files(lambda: 255), "warn", "ulimit -n 1024", "255 files"),
-    (lambda: checks.check_open_files(lambda: 256), "ok", None, "256 files"),
     (
-        lambda: checks.check_settings(
-            lambda: SettingsFile(path=Path("/a b.toml"), warnings=("port not understood: x", "y"))
-        ),
-        *("warn", "micro '/a b.toml'", "port not understood: x; y"),
-    ),
-    (
-        lambda: checks.check_settings(
-            lambda: SettingsFile(path=Path("/x"), unknown_variables=("KEBAB_A", "KEBAB_B"))
-        ),
-        *("warn", "unset KEBAB_A KEBAB_B", "without effect: KEBAB_A, KEBAB_B"),
+        lambda: checks.check_settings(Path("/a b.toml"), None, "port not understood: x"),
+        *("warn", "micro '/a b.toml'", "port not understood: x"),
     ),
     # models
-    (lambda: check_weights(None), "warn", "kebab model pull", "no embedding model yet"),
     (
-        lambda: check_weights(replace(WEIGHTS, folder=None)),
-        *("warn", "kebab model pull minilm", "not installed"),
+        lambda: checks.check_embedding_files(None, None, ()),
+        *("warn", "kebab model pull", "no embedding model yet"),
     ),
+    (lambda: check_weights(None), "warn", "kebab model pull minilm", "not installed"),
     (
-        lambda: check_weights(replace(WEIGHTS, faults=("changed: a", "b"))),
+        lambda: check_weights(MODEL, "changed: a", "b"),
         *("fail", "kebab model pull minilm", "changed: a; b"),
     ),
-    (lambda: check_probe(0.74), "ok", None, "0.7400"),
-    (lambda: check_probe(0.77), "ok", None, "0.7700"),
-    (lambda: check_probe(0.73), "fail", "kebab model pull", "expected: 0.7553"),
-    (lambda: check_probe(0.78), "fail", "kebab model pull", "expected: 0.7553"),
-    (lambda: check_probe(math.nan), "fail", "kebab model pull", "nan"),
+    (lambda: check_weights(MODEL), "ok", None, "minilm: /models/minilm"),
+    (
+        lambda: checks.check_embedding_server("m at URL", "gone", "ollama serve"),
+        *("warn", "ollama serve", "no vectors of m at URL, searches use words only: gone"),
+    ),
+    (lambda: checks.check_embedding_probe((0.74, PROBE)), "ok", None, "0.7400"),
+    (lambda: checks.check_embedding_probe((0.77, PROBE)), "ok", None, "0.7700"),
+    (
+        lambda: checks.check_embedding_probe((0.73, PROBE)),
+        *("fail", "kebab model pull", "expected: 0.7553"),
+    ),
+    (lambda: checks.check_embedding_probe((math.nan, PROBE)), "fail", "kebab model pull", "nan"),
     (lambda: check_version(None, None), "skip", None, "no vector"),
     (lambda: check_version("v1", None), "skip", None, "no vector"),
     (lambda: check_version(None, "v1"), "ok", None, "v1"),
@@ -370,12 +279,7 @@ def test_a_check_finds_a_state_with_its_fix(find, status, fix, part, monkeypatch
 def test_vectors_that_change_during_the_check_are_no_fault(before, rows, after):
     states = iter([before, after])
 
-    finding = checks.check_vectors(
-        storage(
-            list_expected_keys=lambda: sort_keys(next(states)),
-            list_vector_keys=lambda: sort_keys(rows),
-        )
-    )
+    finding = checks.check_vectors(lambda: sort_keys(next(states)), lambda: sort_keys(rows))
 
     assert finding.status == "ok"
 
@@ -395,7 +299,7 @@ def test_refused_settings_fail_with_the_fix_for_their_origin(origin, cause, fix,
     monkeypatch.setenv("KEBAB_SEARCH_MODE", "psychic")
     faults = (ConfigInvalid(path=origin, cause=cause), ConfigInvalid(path="/x", cause="second"))
 
-    finding = checks.check_settings(lambda: SettingsFile(path=Path("/x"), faults=faults))
+    finding = checks.check_settings(Path("/x"), SettingsReport(Settings(), faults), None)
 
     assert (finding.status, finding.fix) == ("fail", fix)
     assert cause in finding.summary
@@ -473,7 +377,7 @@ def test_a_read_only_file_system_is_no_missing_permission(tmp_path, monkeypatch)
     ],
 )
 def test_a_server_that_is_away_is_a_worry_and_one_that_refuses_a_failure(signal, status, part, fix):
-    finding = checks.check_language_model(models(check_server=raising(signal)))
+    finding = checks.check_language_model(raising(signal), "ollama serve")
 
     assert (finding.status, finding.fix) == (status, fix)
     assert part in finding.summary

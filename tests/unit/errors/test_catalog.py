@@ -6,7 +6,6 @@ from kebab.cli.command import COMMANDS
 from kebab.config.load import iter_setting_keys
 from kebab.errors.catalog import build_catalog
 from kebab.errors.hints import DERIVED
-from kebab.errors.signal import Retry
 from kebab.wire.error import read_explanation
 
 _FIELD = re.compile(r"{(\w+)}")
@@ -51,17 +50,6 @@ def test_settings_of_an_explanation_exist():
         }
 
         assert settings <= set(iter_setting_keys())
-
-
-def test_exactly_the_transient_rows_say_how_long_to_wait():
-    for row in _ROWS:
-        advice = row.backoff
-
-        assert (advice is not None) is (row.retry is Retry.TRANSIENT)
-        if advice is not None:
-            assert 0 <= advice.first_ms <= advice.ceiling_ms
-            assert advice.factor >= 1
-            assert advice.attempts >= 1
 
 
 def test_domain_codes_name_one_row_each():

@@ -24,5 +24,5 @@ def test_the_fields_of_a_start_failure_are_those_of_the_catalogue(fault, signal)
 
     load_validators()["error.v1"].validate(told)
     expected = build_error_reply(signal, operation="kebab")
-    for name in ("code", "message", "hint", "kind", "retry", "retry_after_ms", "severity"):
+    for name in ("code", "message", "hint", "kind", "retry", "severity"):
         assert told[name] == getattr(expected, name)

@@ -78,6 +78,7 @@ def test_an_interrupted_import_is_an_interruption(monkeypatch):
 def test_an_import_that_would_end_the_process_is_refused(monkeypatch):
     monkeypatch.setattr(system, "read_memory_limit", lambda: 1)
 
+    monkeypatch.setattr(system, "read_address_space", lambda: 1)
     with pytest.raises(ImportError, match="cannot allocate memory"):
         system._AddressSpaceGuard.find_spec("numpy")
     assert system._AddressSpaceGuard.find_spec("json") is None

@@ -1,10 +1,12 @@
 """A desk to ingest from: a folder of files, a stored library, an index and a model."""
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kebab.app.classify import build_error_reply
 from kebab.chunk.budget import Budget
 from kebab.core.files import NAMED
 from kebab.core.progress import Cancel
@@ -21,7 +23,6 @@ from tests.fakes.vectors import MemoryVectors
 
 if TYPE_CHECKING:
     from kebab.core.ports import Parser
-    from kebab.errors.signal import Signal
 
 
 class SystemClock:
@@ -62,7 +63,6 @@ class Desk:
         }
         self.clock = SystemClock()
         self.events = []
-        self.errors: list[Signal] = []
         self.models_loaded = 0
         self.tables_opened = 0
 
@@ -76,6 +76,7 @@ class Desk:
             guard=guard_parser,
             budget=Budget,
             clock=self.clock,
+            describe_error=partial(build_error_reply, operation="ingest"),
             batch=self.library.batch,
         )
 
@@ -99,10 +100,9 @@ class Desk:
         return self.run(IngestJob(**options))
 
     def run(self, request, cancel=None):
-        outcome = run_ingest(request, self.ports(), self.events.append, cancel or Cancel())
-        self.errors = outcome.errors
+        report = run_ingest(request, self.ports(), self.events.append, cancel or Cancel())
         self.check()
-        return outcome.report
+        return report
 
     def check(self):
         """Assert that index and library tell the same, each row once."""

@@ -16,7 +16,7 @@ from kebab.core.files import FileEntry
 from kebab.core.ids import DocId
 from kebab.errors.catalog import ParseFailed
 from kebab.ingest import build
-from kebab.ingest.build import DocumentBuilder, compute_recipes
+from kebab.ingest.build import BuildTask, DocumentBuilder, compute_recipes
 from kebab.ingest.members import FileContent, read_entry
 from kebab.parse import registry
 from kebab.parse.blocks import TextBuilder
@@ -88,7 +88,7 @@ def test_the_date_of_a_note_comes_from_its_text_and_then_from_its_name(tmp_path,
     path.write_text(text)
     entry = FileEntry(name, str(path), 1, 1, 1, "text/markdown")
 
-    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), read_entry(entry, None))
+    row = builder(PARSERS).build_row(BuildTask(SOURCE, entry, DocId("d")), read_entry(entry, None))
 
     assert row.date == date
 
@@ -101,7 +101,9 @@ def build_content(tmp_path, parsers, media, data):
     path = tmp_path / "file"
     path.write_bytes(data)
     entry = FileEntry("file", str(path), len(data), 0, 0, media)
-    return builder(parsers).build_row(SOURCE, entry, DocId("d1"), read_entry(entry, None))
+    return builder(parsers).build_row(
+        BuildTask(SOURCE, entry, DocId("d1")), read_entry(entry, None)
+    )
 
 
 def test_a_file_with_a_wrong_suffix_is_read_as_what_it_is(tmp_path):
@@ -170,7 +172,7 @@ def build_stopping(monkeypatch, parser):
     monkeypatch.setattr(registry, "_load_parser", lambda _target: parser)
     parsers = {"application/pdf": LazyParser("stopping-v1", "-")}
     content = FileContent(data=b"%PDF-1.7", stamp=FileStamp(size=8, mtime_ns=1, inode=1))
-    return builder(parsers, 0.2).build_row(SOURCE, PDF_ENTRY, DocId("d"), content)
+    return builder(parsers, 0.2).build_row(BuildTask(SOURCE, PDF_ENTRY, DocId("d")), content)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +203,7 @@ def test_passages_that_were_cut_before_the_deadline_are_kept(entry, monkeypatch)
     )
     slow = replace(builder(PARSERS, 0.5), budget=Budget(count=count))
     content = FileContent(data=text.encode(), stamp=FileStamp(size=1, mtime_ns=1, inode=1))
-    row = slow.build_row(SOURCE, entry, DocId("d"), content)
+    row = slow.build_row(BuildTask(SOURCE, entry, DocId("d")), content)
     assert row.chunks[-1].chunk.heading_path == ("Part 4",)
     assert row.warnings[0].startswith("only the first 2,6")
     assert is_partial(row.warnings)
@@ -218,6 +220,6 @@ def test_passages_that_were_cut_before_the_deadline_are_kept(entry, monkeypatch)
 )
 def test_a_document_without_text_has_a_passage_for_its_name_and_says_why(entry, text, cause):
     content = FileContent(data=text.encode(), stamp=FileStamp(size=1, mtime_ns=1, inode=1))
-    row = builder(PARSERS).build_row(SOURCE, entry, DocId("d"), content)
+    row = builder(PARSERS).build_row(BuildTask(SOURCE, entry, DocId("d")), content)
     assert [(one.chunk.text, one.chunk.start_line) for one in row.chunks] == [("", 1)]
     assert find_emptiness(row.warnings) == cause

@@ -84,7 +84,7 @@ def test_documents_of_a_cluster_are_those_of_this_machine(tasks, builder, model)
 
     contents = [read_entry(task.entry, None) for task in tasks]
     here = [
-        counted.build_row(task.source, task.entry, name(task), content)
+        counted.build_row(BuildTask(task.source, task.entry, name(task)), content)
         for task, content in zip(tasks, contents, strict=True)
     ]
     assert [row.doc_id for row in rows] == [row.doc_id for row in here]

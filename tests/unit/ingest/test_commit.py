@@ -30,7 +30,7 @@ def builder(desk):
 
 def committer(desk, library=None, cancel=None):
     context = RunContext(desk.events.append, desk.clock, cancel or Cancel())
-    return DocumentCommitter(library or desk.library, context)
+    return DocumentCommitter(library or desk.library, context, desk.ports().describe_error)
 
 
 def work(desk, name, kind="new"):

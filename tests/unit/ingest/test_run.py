@@ -135,7 +135,7 @@ def test_one_missing_root_does_not_spoil_the_others(desk, tmp_path):
     outcome = desk.again()
 
     assert counts(outcome) == {"unchanged": 1, "errors": 1}
-    assert isinstance(desk.errors[0], IoError)
+    assert outcome.items[0].error.code == IoError.code
     assert list(desk.ids(other)) == ["b.md"]
 
 
@@ -259,8 +259,7 @@ def test_one_bad_file_is_an_item_and_the_run_goes_on(desk):
     assert counts(outcome) == {"new": 2, "errors": 1}
     (item,) = (item for item in outcome.items if item.kind == "error")
     assert item.doc_path == "b.md"
-    (error,) = desk.errors
-    assert isinstance(error, ParseFailed)
+    assert item.error.code == ParseFailed.code
     assert counts(desk.again()) == {"unchanged": 2, "errors": 1}
 
 
@@ -354,7 +353,7 @@ def test_a_cancel_after_a_document_keeps_the_stored_documents(desk):
             cancel.request()
 
     request = IngestJob(paths=(str(desk.root),))
-    outcome = run_ingest(request, desk.ports(), stop, cancel).report
+    outcome = run_ingest(request, desk.ports(), stop, cancel)
 
     assert outcome.cancelled
     assert counts(outcome) == {"new": 2}
@@ -374,7 +373,7 @@ def test_a_file_that_vanishes_after_the_scan_is_gone(desk):
         if event.kind is ProgressKind.ASSET_STARTED:
             (desk.root / "a.md").unlink()
 
-    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), vanish).report
+    outcome = run_ingest(IngestJob(paths=(str(desk.root),)), desk.ports(), vanish)
 
     assert counts(outcome) == {"removed": 1, "unchanged": 1}
     assert list(desk.ids()) == ["b.md"]

@@ -5,7 +5,6 @@ import pytest
 
 from kebab.core.documents import KnownDocument
 from kebab.core.files import FileEntry
-from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import ParseFailed
 from kebab.ingest.job import IngestJob, TextNote
 from kebab.ingest.plan import FileTask
@@ -98,7 +97,7 @@ def note(folder, text="some text", title="A title", uri=None):
 
 
 def store(desk, one, **options):
-    return ingest_text(one, IngestJob(**options), desk.ports(), desk.events.append).report
+    return ingest_text(one, IngestJob(**options), desk.ports(), desk.events.append)
 
 
 def test_front_matter_of_the_text_is_kept_and_its_title_replaced(folder):
@@ -128,24 +127,6 @@ def test_any_title_gives_a_plain_file_name(folder, title):
     assert name == name.replace("/", "").replace("\0", "").lstrip(".")
     assert len(name.encode()) < 130
     assert name.endswith(".md")
-
-
-@pytest.mark.parametrize(("text", "counts"), [("some text", (0, 0, 1)), ("new text", (0, 1, 0))])
-def test_a_dry_run_compares_with_what_is_stored(desk, folder, text, counts):
-    assert store(desk, note(folder), dry_run=True).new == 1
-    assert not folder.exists()
-    store(desk, note(folder))
-    del desk.events[:]
-
-    outcome = store(desk, note(folder, text), dry_run=True)
-
-    assert (
-        outcome.new,
-        outcome.updated,
-        outcome.unchanged,
-    ) == counts
-    kinds = [event.kind for event in desk.events]
-    assert kinds == [ProgressKind.SCAN_STARTED, ProgressKind.COMPLETED]
 
 
 def test_a_text_that_its_parser_refuses_leaves_the_one_before(desk, folder, refusing):

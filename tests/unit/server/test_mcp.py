@@ -40,7 +40,6 @@ CALLS: dict[str, list[dict[str, Any]]] = {
         {"pattern": "a(", "fixed": True},
     ],
     "outline": [{}, {"ref": "bread.md"}, {"ref": "nowhere.md"}, {"depth": 1}],
-    "explain": [{"path": "bread.md"}, {"path": "nowhere.md"}],
     "status": [{}, {"all": True}],
     "ask": [{"question": "when is the oven hot"}],
 }

@@ -19,7 +19,7 @@ from kebab.server.tools import (
 )
 from tests.unit.server.conftest import make_settings
 
-READING = ["search", "read", "grep", "outline", "explain", "status"]
+READING = ["search", "read", "grep", "outline", "status"]
 MOST_BYTES = 6200
 """Every tool has a field on what the index covers."""
 ENVELOPE = {
@@ -75,7 +75,7 @@ def test_they_name_folders_formats_languages_and_tools(kebab, base):
 
     assert f"9 documents in {base / 'notes'}" in text
     assert "Markdown 4" in text
-    for tool in ("search", "read", "grep", "outline", "explain"):
+    for tool in ("search", "read", "grep", "outline"):
         assert f"`{tool}`" in text
     assert len(text.split()) <= MOST_WORDS
 

@@ -1,8 +1,7 @@
 import pytest
 
 from kebab.core.files import ScanRules
-from kebab.source.ignore import explain_skip, find_skip_reason_from_root
-from kebab.wire.library import SkipRule
+from kebab.source.ignore import find_skip_reason_from_root
 from tests.shape.libraries import list_own_exceptions
 
 DEFAULT = ScanRules()
@@ -68,29 +67,3 @@ def test_every_exception_of_the_library_is_one_that_is_caught_or_of_other_work()
     }
 
     assert raised == set(others)
-
-
-@pytest.mark.parametrize(
-    ("path", "folder", "cause"),
-    [
-        ("deep/x.ign", False, ("ignored", "deep/x.ign", "deep/.gitignore", 3, "*.ign", None)),
-        ("out/deep/a.md", False, ("ignored", "out", ".kebabignore", 1, "/out", None)),
-        ("a.tmp", False, ("excluded", "a.tmp", None, None, "*.tmp", "ingest.exclude")),
-        ("x/node_modules/a.md", False, ("excluded", "x/node_modules", None, None, None, None)),
-        (".git", True, ("excluded", ".git", None, None, None, None)),
-        (".a.md", False, ("hidden", ".a.md", None, None, None, "ingest.hidden")),
-        ("deep/kept.ign", False, None),
-    ],
-)
-def test_the_rule_that_decides_is_named(tree, path, folder, cause):
-    root = tree({"deep/.gitignore": "# a comment\n\n*.ign\n!kept.ign\n", ".kebabignore": "/out\n"})
-    found = explain_skip(root, ScanRules(exclude=("*.tmp",)), path, folder=folder)
-
-    if cause is None:
-        assert found is None
-        return
-    reason_, entry, file, line, pattern, setting = cause
-    file = file and f"{root}/{file}"
-    rule = SkipRule(path=entry, file=file, line=line, pattern=pattern, setting=setting)
-    assert found == (reason_, rule)
-    assert reason_ == reason(root, path, ScanRules(exclude=("*.tmp",)), folder=folder)

@@ -11,10 +11,3 @@ def failed(kebab):
 @pytest.mark.parametrize("more", [["--since", "1h"], ["--by", "kind"]])
 def test_id_excludes_since_and_by(kebab, more):
     assert kebab("errors", "--id", "x", *more, "--json").fault["code"] == "usage_invalid"
-
-
-def test_in_a_pipe_fields_are_separated_by_tabs(kebab, failed):
-    first = kebab("errors", "--by", "code").out.splitlines()[0].split("\t")
-
-    assert first[:4] == ["code", "store_corrupt", "2", "0.6667"]
-    assert first[-1] == failed[2]

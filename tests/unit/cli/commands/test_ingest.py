@@ -1,7 +1,5 @@
 import pytest
 
-from kebab.wire.library import ExplainPathsRequest
-
 
 def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab, monkeypatch):
     monkeypatch.setattr("kebab.cli.render.progress._SHORT_S", 0.0)
@@ -10,15 +8,6 @@ def test_a_log_gets_lines_on_stderr_and_the_summary_on_stdout(kebab, monkeypatch
     assert ran.out.startswith("10 documents, 12 files found, in 1.2 s: 3 new, ")
     assert ran.err.startswith("scanning /home/ada/notes\n")
     assert "embedding 3/3 passages" in ran.err
-
-
-def test_paths_are_explained_without_an_ingest(kebab, opened):
-    ran = kebab("ingest", "--explain", "a.md", "b.out", "--json")
-
-    assert opened[0].asked == [("explain_paths", ExplainPathsRequest(paths=["a.md", "b.out"]))]
-    assert (ran.status, ran.reply["schema_version"]) == (1, "path_explanations.v1")
-    assert ran.reply["excluded"] == 1
-    assert kebab("ingest", "--explain", "a.md").status == 0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from kebab.app.classify import build_error_reply
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.ingest import render_ingest_report
 from kebab.errors.catalog import DependencyMissing, ParseFailed
-from kebab.wire.ingest import EmbeddingSummary, UnreadKind
+from kebab.wire.ingest import EmbeddingSummary
 from tests.fakes import replies
 
 
@@ -34,34 +34,30 @@ def test_the_counts_are_one_line_and_verbose_names_what_was_left_out():
     ]
 
 
-HWP = UnreadKind(
-    reason="unsupported", label="Hangul document", count=18, hint="save it as PDF", extensions=[]
-)
-PDF = UnreadKind(reason="library_missing", label="PDF", count=312, hint="pip install 'kebab[pdf]'")
-
-
 def test_unread_formats_are_named_with_what_would_make_them_readable():
-    kinds = [UnreadKind(reason="unsupported", label=f"kind {one}", count=one) for one in range(9)]
     report = replies.ingest_report(
-        skipped_by_reason={"unsupported": 54},
-        skip_examples={"unsupported": ["a.hwp"]},
-        unread=[PDF, HWP, *kinds],
+        skipped_by_reason={"unsupported": 30, "ocr_off": 3},
+        skipped_by_extension={".one": 17, ".onetoc2": 1, ".foo": 8, "": 4, ".png": 2, ".tif": 1},
+        skip_examples={"unsupported": ["a.one"], "ocr_off": ["a.png"]},
     )
     brief, text = "\n".join(drawn(report)), "\n".join(drawn(report, verbose=True))
 
-    assert "not read: 312 PDF, 18 Hangul document, 8 kind 8, 8 other formats more" in brief
-    assert "     54  of formats that kebab does not read\n" in text
-    assert "Hangul document 18, kind 8 8, kind 7 7" in text
+    assert (
+        "not read: 18 OneNote section, 8 .foo file, 4 file without an extension,"
+        " 1 other format more"
+    ) in brief
+    assert "     30  of formats that kebab does not read\n" in text
+    assert "OneNote section 18, .foo file 8, file without an extension 4\n" in text
     assert "to read them too\n" in text
-    assert "  312 PDF: pip install 'kebab[pdf]'" in text
-    assert "  18 Hangul document: save it as PDF" in text
+    assert "  18 OneNote section: export it as PDF or DOCX" in text
+    assert "  3 image: export KEBAB_INGEST_OCR=true" in text
 
 
 def test_a_missing_library_is_named_once_and_not_for_every_file():
     missing = DependencyMissing(feature="PDF files", install="pip install 'kebab[pdf]'")
     error = build_error_reply(missing, operation="ingest")
     items = [replies.item(kind="error", doc_path=f"{one}.pdf", error=error) for one in range(312)]
-    report = replies.ingest_report(errors=312, items=items, unread=[PDF])
+    report = replies.ingest_report(errors=312, items=items)
     lines = drawn(report, verbose=True)
 
     assert "not read: 312 PDF; --verbose says more" in drawn(report)
@@ -72,10 +68,9 @@ def test_a_missing_library_is_named_once_and_not_for_every_file():
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_summary_fits_the_terminal(width):
     report = replies.ingest_report(
-        media={f"format {number}": 9 for number in range(30)},
         skipped_by_reason={"unsupported": 30, "hidden": 4, "excluded": 3},
         skip_examples={"hidden": [".a" * 30, ".b" * 30]},
-        unread=[HWP, *(UnreadKind(reason="unsupported", label="x" * 9, count=1) for _ in range(9))],
+        skipped_by_extension={f".{number}xxxxxxxx": 1 for number in range(9)},
         items=[failed(f"{number}.md") for number in range(12)],
     )
     lines = list(render_ingest_report(report, Canvas(width=width)))

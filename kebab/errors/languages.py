@@ -1,7 +1,9 @@
-"""The languages of error messages, and the translations of each."""
+"""The languages of error messages; each but English has a file in `translations`."""
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from kebab.errors.signal import Signal, Wording
@@ -22,19 +24,26 @@ def parse_language(locale: str) -> Language:
     return next(found, ENGLISH)
 
 
+@cache
+def load_texts(language: Language) -> dict[str, Wording]:
+    """Return the messages and hints of a language, by code or by `CODE:CASE`."""
+    import tomllib
+
+    file = Path(__file__).parent / "translations" / f"{language}.toml"
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {name: Wording(*texts) for name, texts in rows.items()}
+
+
 def find_wordings(row: type[Signal], language: Language) -> Mapping[str, Wording]:
     """Return the wordings of a row by case; English where there is no translation."""
-    if language == "ko":
-        from kebab.errors.translations.ko import TEXTS
-    elif language == "zh":
-        from kebab.errors.translations.zh import TEXTS
-    else:
+    if language == ENGLISH:
         return row.wordings
-    usual = TEXTS.get(row.code)
+    texts = load_texts(language)
+    usual = texts.get(row.code)
     if usual is None:
         return row.wordings
     found = {}
     for case, english in row.wordings.items():
-        text = TEXTS.get(f"{row.code}:{case}", Wording()) if case else usual
+        text = texts.get(f"{row.code}:{case}", Wording()) if case else usual
         found[case] = Wording(text.message or usual.message, text.hint or english.hint)
     return found

@@ -1,1 +1,0 @@
-"""The messages and hints in other languages: one module for each, loaded on first use."""
