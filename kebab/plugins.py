@@ -1,7 +1,7 @@
 """Finds what other packages add to kebab through entry points, and checks it.
 
-A plugin is an entry point of one of `GROUPS`. It is imported in the process of the command, where a
-rule runs too; a parser runs always in a worker. `docs/plugins.md` shows how to write one.
+A plugin is an entry point of `GROUP`. It is imported in the process of the command; its parser runs
+always in a worker. `docs/plugins.md` shows how to write one.
 """
 
 import re
@@ -9,18 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from io import StringIO
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from kebab.config.settings import Plugins
 from kebab.core.media import CitationKind, MediaType
 from kebab.core.ports import Parser
 from kebab.errors.signal import Signal
 
-PARSERS, RULES = "kebab.parsers", "kebab.rules"
-GROUPS = (PARSERS, RULES)
+GROUP = "kebab.parsers"
 
 _MEDIA_NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*/[a-z0-9][a-z0-9.+-]*")
-_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 
 
 class PluginError(Exception):
@@ -35,9 +33,8 @@ class Format(NamedTuple):
 
 
 class Plugin(NamedTuple):
-    """An entry point: its group and name, the object as `module:name`, and who installed it."""
+    """An entry point: its name, the object as `module:name`, and who installed it."""
 
-    group: str
     name: str
     target: str
     package: str
@@ -82,24 +79,21 @@ def describe_fault(fault: BaseException) -> str:
 
 
 class Facts(NamedTuple):
-    """What the inspection of a plugin tells: the parts that its group has."""
+    """What the inspection of a plugin tells."""
 
-    media: MediaType | None = None
-    version: str = ""
-    names: tuple[str, ...] = ()
+    media: MediaType
+    version: str
 
 
-def find_plugins(settings: Plugins, *groups: str) -> list[Plugin]:
-    """Return the entry points of some groups, sorted by name; none when plugins are off."""
+def find_plugins(settings: Plugins) -> list[Plugin]:
+    """Return the entry points, sorted by name; none when plugins are off."""
     if not settings.enabled:
         return []
     from importlib.metadata import entry_points
 
-    every = entry_points()  # to look for each group would read what is installed again
     found = {
-        Plugin(group, one.name, one.value.replace(" ", ""), one.dist.name, one.dist.version)
-        for group in groups
-        for one in every.select(group=group)
+        Plugin(one.name, one.value.replace(" ", ""), one.dist.name, one.dist.version)
+        for one in entry_points(group=GROUP)
         if one.dist is not None
     }
     return sorted(found)
@@ -109,11 +103,11 @@ def inspect_plugin(plugin: Plugin) -> Facts:
     """Import a plugin, and return its facts.
 
     Raises:
-        PluginError: It cannot be imported or is not what its group promises.
+        PluginError: It cannot be imported or is no format.
     """
     try:
         with drop_output():
-            return _CHECKS[plugin.group](plugin.load())
+            return check_format(plugin.load())
     except PluginError:
         raise
     except (Exception, SystemExit) as fault:  # a plugin may raise anything
@@ -145,31 +139,14 @@ def check_format(found: Any) -> Facts:
     return Facts(MediaType(*media), str(version))
 
 
-def _check_rule(found: Any) -> Facts:
-    from kebab.wire.review import SeverityName
-
-    rule = found() if isinstance(found, type) else found
-    _require(_NAME.fullmatch(str(getattr(rule, "id", ""))), "it has no `id`")
-    _require(rule.severity in get_args(SeverityName), f"no severity: {rule.severity}")
-    _require(isinstance(rule.kind, str) and isinstance(rule.example, str), "no `kind`, `example`")
-    _require(type(rule).__doc__, "its docstring, which explains it, is missing")
-    _require(callable(rule.check), "it has no `check`")
-    return Facts(names=(str(rule.id),))
-
-
-_CHECKS = {PARSERS: check_format, RULES: _check_rule}
-
-
-def inspect_plugins(
-    settings: Plugins, faults: list[str], *groups: str
-) -> Iterator[tuple[Plugin, Facts]]:
+def inspect_plugins(settings: Plugins, faults: list[str]) -> Iterator[tuple[Plugin, Facts]]:
     """Yield the plugins that can be used, with their facts; add the reasons of others to `faults`.
 
-    Of two plugins of a group with one name the first is used.
+    Of two plugins with one name the first is used.
     """
-    seen: dict[tuple[str, str], Plugin] = {}
-    for plugin in find_plugins(settings, *groups):
-        first = seen.setdefault((plugin.group, plugin.name), plugin)
+    seen: dict[str, Plugin] = {}
+    for plugin in find_plugins(settings):
+        first = seen.setdefault(plugin.name, plugin)
         if first is not plugin:
             faults.append(f"{plugin.label}: {first.package} has a plugin of the same name")
             continue

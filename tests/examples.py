@@ -37,7 +37,6 @@ from kebab.wire.repair import RepairRequest
 from kebab.wire.review import (
     ReviewApplyRequest,
     ReviewRequest,
-    ReviewRulesRequest,
     TranslateRequest,
 )
 from kebab.wire.search import SearchRequest
@@ -59,7 +58,6 @@ REQUESTS: dict[str, Request[Reply]] = {
     "review": ReviewRequest(names=["a.md"], no_llm=True),
     "translate": TranslateRequest(name="missing.md", to="ko"),
     "review_apply": ReviewApplyRequest(run_id="r1"),
-    "review_rules": ReviewRulesRequest(),
     "ingest": IngestRequest(),
     "ingest_text": IngestTextRequest(text=b"x", title="t"),
     "rm": RmRequest(names=["a.md"]),
@@ -100,7 +98,6 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "review": ["review", "a.md"],
     "translate": ["translate", "a.md", "--to", "ko"],
     "review_apply": ["review", "--run-id", "r1", "--apply", "--yes"],
-    "review_rules": ["review", "--explain", "all"],
     "ingest": ["ingest", "a.md"],
     "ingest_text": ["ingest", "--stdin", "--title", "t"],
     "rm": ["rm", "a.md"],

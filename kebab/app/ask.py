@@ -14,7 +14,7 @@ from kebab.app.bases import LOCAL, MergedNotes, choose_bases
 from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded, find_indexing, refresh_index
 from kebab.app.filters import build_filters, require_utf8
-from kebab.app.library import build_not_found
+from kebab.app.references import build_not_found
 from kebab.app.search import to_search_hit
 from kebab.core.answers import SupportingQuote, Turn
 from kebab.core.documents import check_freshness

@@ -328,17 +328,11 @@ def _find_configured_version(context: AppContext, stored: str | None) -> str | N
 def _check_plugins(context: AppContext) -> Finding:
     """Check that every plugin can be used."""
     from kebab.parse.plugin import find_formats
-    from kebab.plugins import GROUPS, inspect_plugins
-    from kebab.review.rules.registry import RULES
+    from kebab.plugins import inspect_plugins
 
     settings = context.settings.plugins
-    own_rules = {rule.id for rule in RULES}
-    faults, labels = list[str](), list[str]()
-    for plugin, facts in inspect_plugins(settings, faults, *GROUPS):
-        if own := own_rules.intersection(facts.names):
-            faults.append(f"{plugin.label}: kebab itself has the rule {', '.join(own)}")
-        else:
-            labels.append(plugin.label)
+    faults = list[str]()
+    labels = [plugin.label for plugin, _ in inspect_plugins(settings, faults)]
     faults += find_formats(settings).faults
     if not faults:
         return checks.succeed(", ".join(labels) or ("none" if settings.enabled else "switched off"))

@@ -14,8 +14,7 @@ import msgspec
 from kebab.app.audit_log import read_lines
 from kebab.app.context import AppContext
 from kebab.app.filters import parse_time
-from kebab.app.library import build_not_found
-from kebab.app.references import build_lookup_fault
+from kebab.app.references import build_lookup_fault, build_not_found
 from kebab.core.documents import AmbiguousName
 from kebab.errors.catalog import build_catalog
 from kebab.errors.system import translate_os_errors

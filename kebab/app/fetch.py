@@ -1,31 +1,41 @@
-"""Fetches what references name, with context, as sections, and within a token budget."""
+"""Fetches what references name: lines, passages, sections, pages, slides, cells, rows.
+
+With context, as whole sections, and within a token budget of all.
+"""
 
 import difflib
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.app import places
 from kebab.app.context import AppContext
 from kebab.app.file_text import (
+    UNREADABLE,
     FileText,
+    PlaceLines,
     Section,
+    cite_place_lines,
     find_section,
     find_section_by_title,
+    get_unit,
     has_own_lines,
+    join_passages,
     load_text,
     make_anchor,
 )
-from kebab.app.reference_syntax import Lines
-from kebab.app.references import ReferenceFinder, Target, build_lookup_fault
+from kebab.app.references import Lines, ReferenceFinder, Target, build_lookup_fault
 from kebab.core.documents import DocumentDetail, check_freshness
-from kebab.search.citations import build_file_path, format_reference, quote_path
+from kebab.core.media import CitationKind, get_media_type
+from kebab.search.citations import build_file_path, cite_chunk, format_reference, quote_path
 from kebab.text.model_input import estimate_tokens
 from kebab.text.normalize import escape_undecodable
-from kebab.wire.citation import ABSENT
+from kebab.wire.citation import ABSENT, Citation, FetchedPlace
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchKind, FetchResult
 from kebab.wire.record import NotFound
@@ -111,11 +121,9 @@ def fetch(context: AppContext, request: FetchRequest) -> FetchList:
 def _fetch_local(context: AppContext, request: FetchRequest) -> FetchList:
     with context.open_catalogue() as catalogue:
         finder = ReferenceFinder(catalogue)
-        found = [_find_place(catalogue, finder, reference) for reference in request.refs]
-    results = [
-        place if isinstance(place, NotFound) else place.fetch(context, request) for place in found
-    ]
-    names = ["" if isinstance(place, NotFound) else place.name for place in found]
+        found = [_open(context, request, finder, catalogue, ref) for ref in request.refs]
+    results = [one if isinstance(one, NotFound) else one.fetch() for one in found]
+    names = ["" if isinstance(one, NotFound) else one.name for one in found]
     return _build_list(results, names, request)
 
 
@@ -146,9 +154,18 @@ def _build_list(
     )
 
 
-def _find_place(
-    catalogue: "Catalogue", finder: ReferenceFinder, reference: str
-) -> "_Place | NotFound":
+_FEW_SHEETS = 3
+_NUMBERS = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_ROWS = re.compile(r"[A-Z]*(\d{1,9})(?::[A-Z]*(\d{1,9}))?", re.IGNORECASE)
+
+
+def _open(
+    context: AppContext,
+    request: FetchRequest,
+    finder: ReferenceFinder,
+    catalogue: "Catalogue",
+    reference: str,
+) -> "_Fetcher | NotFound":
     target = finder.find(reference)
     if isinstance(target, NotFound):
         return target
@@ -158,167 +175,311 @@ def _find_place(
     detail = catalogue.load_document(doc_id) if doc_id else None
     if detail is None:
         return finder.suggest(reference)
-    return _Place(reference, target, detail, chunk, finder.format_name(detail.summary))
+    return _Fetcher(
+        context=context,
+        request=request,
+        reference=reference,
+        target=target,
+        detail=detail,
+        chunk=chunk,
+        name=finder.format_name(detail.summary),
+    )
 
 
-class _Place:
-    """The place that a reference names in a document, and how it is fetched.
+@dataclass(kw_only=True)
+class _Fetcher:
+    """Fetches what one reference names in a document.
 
     `name` is the shortest path of the document that is unambiguous, and `chunk` the passage that is
     named.
     """
 
-    def __init__(
-        self,
-        reference: str,
-        target: Target,
-        detail: DocumentDetail,
-        chunk: "StoredChunk | None",
-        name: str,
-    ) -> None:
-        self.name = name
-        self._reference = reference
-        self._target = target
-        self._detail = detail
-        self._document = detail.summary
-        self._freshness = check_freshness(detail.summary)
-        self._chunk = chunk
+    context: AppContext
+    request: FetchRequest
+    reference: str
+    target: Target
+    detail: DocumentDetail
+    chunk: "StoredChunk | None"
+    name: str
 
-    def fetch(self, context: AppContext, request: FetchRequest) -> FetchResult | NotFound:
+    def __post_init__(self) -> None:
+        self._document = self.detail.summary
+        self._freshness = check_freshness(self.detail.summary)
+
+    @cached_property
+    def _text(self) -> FileText:
+        return load_text(self.context, self.detail, self._freshness)
+
+    def fetch(self) -> FetchResult | NotFound:
         """Return the text, or the reply that the document has no such place."""
-        self._context, self._request = context, request
-        if self._target.place is not None:
-            found = self._fetch_named(self._target.place)
-        elif self._target.lines is not None:
-            found = self._fetch_numbers(self._target.lines)
-        elif self._chunk is not None:
-            found = self._fetch_chunk(self._chunk)
+        if self.target.place is not None:
+            found = self._fetch_named(self.target.place)
+        elif self.target.lines is not None:
+            found = self._fetch_numbers(self.target.lines)
+        elif self.chunk is not None:
+            found = self._fetch_chunk(self.chunk)
         else:
-            found = places.fetch_document(context, self._detail)
+            found = self._build("doc", Lines(1, max(1, len(self._text.lines))))
         if isinstance(found, NotFound):
             return found
-        file = build_file_path(self._document)
         path = found.heading_path
         path = self._find_heading_path(found) if path is UNSET else path
-        return replace(found, ref=escape_undecodable(self._reference), file=file, heading_path=path)
+        return replace(found, heading_path=path)
 
     def _find_heading_path(self, found: FetchResult) -> list[str]:
         """Return the headings of the indexed passage at the first requested line."""
         if found.kind == "doc" or (found.freshness == "changed" and found.chunk_id is None):
             return []
-        if self._chunk is not None and found.chunk_id is not None:
-            return list(self._chunk.heading_path)
-        named = self._target.lines if found.kind in {"span", "section"} else None
+        if self.chunk is not None and found.chunk_id is not None:
+            return list(self.chunk.heading_path)
+        named = self.target.lines if found.kind == "span" else None
         line = named.first if named else found.start_line
-        inside = (one for one in self._detail.chunks if one.start_line <= line <= one.end_line)
+        inside = (one for one in self.detail.chunks if one.start_line <= line <= one.end_line)
         return next((list(chunk.heading_path) for chunk in inside), [])
 
-    def _load_text(self) -> FileText:
-        return load_text(self._context, self._detail, self._freshness)
+    def _build(
+        self,
+        kind: FetchKind,
+        cited: Lines,
+        shown: Lines | None = None,
+        *,
+        citation: Citation | None = None,
+        text: str | None = None,
+    ) -> FetchResult:
+        """Return the lines that are shown, by default those that are cited.
 
-    def _select(self, text: FileText, kind: FetchKind, lines: Lines) -> places.Selection:
-        return places.Selection(
-            text=text, freshness=self._freshness, kind=kind, start=lines.first, end=lines.last
+        `text` is what was indexed of them, where the file no longer has it.
+        """
+        first, last = shown or cited
+        document, content = self._document, self._text
+        return FetchResult(
+            kind=kind,
+            doc_id=document.doc_id,
+            doc_path=document.path,
+            title=document.title,
+            chunk_id=self.chunk.chunk_id if self.chunk and kind in {"chunk", "section"} else None,
+            text="\n".join(content.lines[first - 1 : last]) if text is None else text,
+            start_line=first,
+            end_line=last,
+            line_count=len(content.lines),
+            citation=citation or content.cite(*cited),
+            freshness=self._freshness,
+            truncated=False,
+            ref=escape_undecodable(self.reference),
+            file=build_file_path(document),
+            is_indexed_text=text is not None or self._freshness in ABSENT,
+            places=_list_places(content, first, last) or UNSET,
         )
 
+    def _build_lines(
+        self, kind: FetchKind, cited: Lines, context: int, citation: Citation | None = None
+    ) -> FetchResult:
+        """Return lines of the text, with further lines on both sides."""
+        first = max(1, cited.first - context)
+        last = max(first, min(len(self._text.lines), cited.last + context))
+        return self._build(kind, cited, Lines(first, last), citation=citation)
+
     def _build_fault(self, message: str, *candidates: str) -> NotFound:
-        return build_lookup_fault(self._reference, f"{message}: {self._reference}", candidates)
+        return build_lookup_fault(self.reference, f"{message}: {self.reference}", candidates)
 
     def _fetch_chunk(self, chunk: "StoredChunk") -> FetchResult:
-        """Return a passage, or the section that contains it."""
-        is_wider = self._request.section
-        context_lines = 0 if is_wider else self._request.context
-        found = places.fetch_passage(self._context, chunk, self._detail, context_lines)
-        if not is_wider or found.is_indexed_text:
-            return found
-        return self._fetch_section(self._load_text(), Lines(found.start_line, found.end_line))
+        """Return the lines of a passage, also where an edit moved them, or its section.
+
+        When the file no longer contains the passage, the text is the one that was indexed.
+        """
+        try:
+            lines = self._text.lines
+            moved = _locate_passage(lines, chunk) if self._freshness == "changed" else None
+        except UNREADABLE:
+            if self._freshness == "fresh":
+                raise
+            self._text, moved = join_passages(self.detail), None
+        place = moved or Lines(chunk.start_line, chunk.end_line)
+        if self._freshness == "changed" and not moved:
+            return self._build("chunk", place, citation=cite_chunk(chunk), text=chunk.text)
+        if self.request.section:
+            shown = self._build_lines("chunk", place, 0)
+            if not shown.is_indexed_text:
+                return self._fetch_section(Lines(shown.start_line, shown.end_line))
+            return replace(shown, citation=cite_chunk(chunk))
+        citation = None if moved else cite_chunk(chunk)
+        return self._build_lines("chunk", place, self.request.context, citation)
 
     def _fetch_numbers(self, lines: Lines) -> FetchResult | NotFound:
         """Return the lines, or with bare numbers the pages, slides, cells or a heading."""
-        is_bare, media = self._target.bare, self._document.media
-        if is_bare and places.get_unit(media):
-            text = self._load_text()
-            found = places.fetch_numbers(text, lines, self._freshness, self._build_request())
-            return self._widen(text, found)
+        is_bare, media = self.target.bare, self._document.media
+        if is_bare and get_unit(media):
+            return self._widen(self._fetch_units(lines))
         if is_bare and not has_own_lines(media):
-            text = self._load_text()
-            title = self._document.title
-            section = find_section_by_title(text.sections, str(lines.first), title)
+            sections, title = self._text.sections, self._document.title
+            section = find_section_by_title(sections, str(lines.first), title)
             if section is not None:
-                return self._build_section(section, text)
+                return self._build_section(section)
         return self._fetch_lines(lines)
 
-    def _build_request(self) -> places.PlaceRequest:
-        context_lines = 0 if self._request.section else self._request.context
-        return places.PlaceRequest(self._reference, self.name, context_lines)
-
-    def _widen(self, text: FileText, found: FetchResult | NotFound) -> FetchResult | NotFound:
+    def _widen(self, found: FetchResult | NotFound) -> FetchResult | NotFound:
         """Return the section around the first line of a place if asked for and if there are any."""
-        if isinstance(found, NotFound) or not self._request.section or not text.sections:
+        if isinstance(found, NotFound) or not self.request.section or not self._text.sections:
             return found
-        return self._fetch_section(text, Lines(found.start_line, found.start_line))
+        return self._fetch_section(Lines(found.start_line, found.start_line))
 
     def _fetch_lines(self, lines: Lines) -> FetchResult | NotFound:
         """Return lines of the file, or of the text that was indexed when it is gone."""
-        text = self._load_text()
-        count = len(text.lines)
+        count = len(self._text.lines)
         if not 1 <= lines.first <= max(1, count):
             message = f"no line {lines.first} in a file of {count}"
             return self._build_fault(message, format_reference(self.name, 1, count))
         inside = Lines(lines.first, max(lines.first, min(lines.last, count)))
-        if self._request.section:
-            return self._fetch_section(text, inside)
-        return places.build_lines(self._select(text, "span", inside), self._request.context)
+        if self.request.section:
+            return self._fetch_section(inside)
+        return self._build_lines("span", inside, self.request.context)
 
-    def _fetch_section(self, text: FileText, lines: Lines) -> FetchResult:
-        section = find_section(text.sections, *lines)
-        return self._build_section(section or _build_unnamed_section(text, lines), text)
+    def _fetch_section(self, lines: Lines) -> FetchResult:
+        section = find_section(self._text.sections, *lines)
+        return self._build_section(section or _build_unnamed_section(self._text, lines))
 
-    def _build_section(self, section: Section, text: FileText) -> FetchResult:
+    def _build_section(self, section: Section) -> FetchResult:
         lines = Lines(section.first, max(section.first, section.last))
-        selection = replace(self._select(text, "section", lines), chunk=self._chunk)
-        found = places.build_lines(selection, self._request.context)
+        found = self._build_lines("section", lines, self.request.context)
         return replace(found, heading_path=list(section.path))
 
     def _fetch_named(self, fragment: str) -> FetchResult | NotFound:
-        """Return the page, slide, cells or section that a fragment names."""
-        media = self._document.media
-        foreign = places.find_foreign_unit(media, fragment)
-        if self._freshness in ABSENT and not foreign and has_own_lines(media):
+        """Return the page, slide, cells, block or section that a fragment names."""
+        if self._freshness in ABSENT and has_own_lines(self._document.media):
             published = self._freshness == "published"
             state = "stayed with the publisher" if published else "is gone"
             return self._build_fault(f"the file {state}")
-        if foreign and has_own_lines(media):
-            return self._build_foreign_unit(foreign, f"{quote_path(self.name)}#L1")
-        text = self._load_text()
-        found = places.fetch_fragment(text, fragment, self._freshness, self._build_request())
+        found = self._fetch_place(fragment)
         if found is not None:
-            return self._widen(text, found)
-        if fragment.startswith("^") and (block := find_marked_block(text.lines, fragment)):
-            return self._fetch_lines(block)
-        return self._fetch_heading(text, fragment)
+            return self._widen(found)
+        if fragment.startswith("^"):
+            block = find_marked_block(self._text.lines, fragment)
+            if block is not None:
+                return self._fetch_lines(block)
+        return self._fetch_heading(fragment)
 
-    def _build_foreign_unit(self, units: str, candidate: str) -> NotFound:
-        own = places.describe_units(self._document.media)
-        return self._build_fault(f"this document has {own} and no {units}", candidate)
-
-    def _fetch_heading(self, text: FileText, fragment: str) -> FetchResult | NotFound:
+    def _fetch_heading(self, fragment: str) -> FetchResult | NotFound:
         """Return the section whose heading a fragment names."""
-        document, name = self._document, quote_path(self.name)
-        section = find_section_by_title(text.sections, fragment, document.title)
-        if section is None and make_anchor(fragment) == make_anchor(document.title):
+        text, title, name = self._text, self._document.title, quote_path(self.name)
+        section = find_section_by_title(text.sections, fragment, title)
+        if section is None and make_anchor(fragment) == make_anchor(title):
             section = _build_unnamed_section(text, Lines(1, 1))
         if section is not None:
-            return self._build_section(section, text)
-        if foreign := places.find_foreign_unit(document.media, fragment):
-            first = text.cite(1, 1).uri.removeprefix(quote_path(document.path))
-            return self._build_foreign_unit(foreign, name + first)
-        if missing := places.find_missing_sheet(text, fragment, self._build_request()):
-            return missing
+            return self._build_section(section)
+        sheet, mark, _ = fragment.rpartition("!")
+        sheets = list(dict.fromkeys(one.place.label for one in text.places if one.place.row))
+        if mark and sheets:
+            near = difflib.get_close_matches(sheet, sheets) or sheets[:_FEW_SHEETS]
+            candidates = [f"{name}#{quote_path(one)}" for one in near]
+            return build_lookup_fault(self.reference, f"no such sheet: {sheet}", candidates)
         anchors = [make_anchor(other.title) for other in text.sections]
         near = difflib.get_close_matches(make_anchor(fragment), anchors)
         candidates = [f"{name}#{anchor}" for anchor in near]
-        return build_lookup_fault(self._reference, f"no such heading: {fragment}", candidates)
+        return build_lookup_fault(self.reference, f"no such heading: {fragment}", candidates)
+
+    def _fetch_place(self, fragment: str) -> FetchResult | NotFound | None:
+        """Return the places that a fragment names; None when it names none in any form.
+
+        The forms are `page=3`, `page=3-5`, `slide=4`, `cell=0`, `Sheet1` and `Sheet1!A2:F20`.
+        """
+        unit = get_unit(self._document.media)
+        if unit is None:
+            return None
+        name, _, numbers = fragment.partition("=")
+        match = _NUMBERS.fullmatch(numbers)
+        if name.lower() == unit and match:
+            first, last = int(match[1]), int(match[2] or match[1])
+            return self._fetch_units(Lines(min(first, last), max(first, last)))
+        sheet, _, cells = fragment.rpartition("!") if "!" in fragment else (fragment, "", "")
+        # A sheet or some of its rows, whole, and with context the rows around them.
+        inside = [
+            one
+            for one in self._text.places
+            if one.place.row and one.place.label.lower() == sheet.lower()
+        ]
+        match = _ROWS.fullmatch(cells)
+        if not inside or (cells and not match):
+            return None
+        if not match:
+            return self._build_places(inside, inside, "cell")
+        first, last = int(match[1]), int(match[2] or match[1])
+        found = _cut_rows(inside, first, last)
+        if not found:
+            cited = [
+                cite_place_lines(self.name, one, CitationKind.CELL, one.first, one.last).uri
+                for one in inside
+            ]
+            return self._build_fault("no text in these cells", *cited)
+        around = _cut_rows(inside, first - self._extra, last + self._extra)
+        return self._build_places(found, around, "cell")
+
+    @property
+    def _extra(self) -> int:
+        """How many pages, slides, cells or rows are added on both sides."""
+        return 0 if self.request.section else self.request.context
+
+    def _fetch_units(self, numbers: Lines) -> FetchResult | NotFound:
+        """Return the pages, slides or cells with these numbers, with context their neighbours."""
+        unit, places = get_unit(self._document.media), self._text.places
+        found = [one for one in places if numbers.first <= one.place.number <= numbers.last]
+        if found and unit is not None:
+            first, last = places.index(found[0]), places.index(found[-1])
+            around = places[max(0, first - self._extra) : last + self._extra + 1]
+            return self._build_places(found, around, unit)
+        number = numbers.first
+        near = sorted(places, key=lambda one: abs(one.place.number - number))[:2]
+        candidates = [f"{quote_path(self.name)}#{unit}={one.place.number}" for one in near]
+        last = max((max(one.place.number, one.place.of) for one in places), default=0)
+        message = f"the last {unit} is {last}" if number > last else f"{unit} {number} has no text"
+        return self._build_fault(message, *candidates)
+
+    def _build_places(
+        self, found: Sequence[PlaceLines], around: Sequence[PlaceLines], unit: FetchKind
+    ) -> FetchResult:
+        """Return the text of the places around; the citation is that of the first one found."""
+        one, kind = found[0], get_media_type(self._document.media).cites
+        citation = cite_place_lines(self._document.path, one, kind, one.first, one.last)
+        return self._build_lines(unit, Lines(around[0].first, around[-1].last), 0, citation)
+
+
+def _locate_passage(lines: Sequence[str], chunk: "StoredChunk") -> Lines | None:
+    """Return the lines that contain the text of a passage now, nearest to where it was."""
+    text, wanted = "\n".join(lines), chunk.text
+    starts = []
+    position = text.find(wanted) if wanted else -1
+    while position >= 0:
+        starts.append(text.count("\n", 0, position) + 1)
+        position = text.find(wanted, position + len(wanted))
+    if not starts:
+        return None
+    first = min(starts, key=lambda start: abs(start - chunk.start_line))
+    return Lines(first, first + wanted.count("\n"))
+
+
+def _list_places(text: FileText, first: int, last: int) -> list[FetchedPlace]:
+    """Return the pages, slides or cells of lines."""
+    path, kind = text.document.path, get_media_type(text.document.media).cites
+    inside = (one for one in text.places if one.first <= last and first <= one.last)
+    return [
+        FetchedPlace(
+            line=max(one.first, first),
+            uri=cite_place_lines(path, one, kind, first, last).uri,
+            origin=one.place.origin or UNSET,
+        )
+        for one in inside
+    ]
+
+
+def _cut_rows(places: Sequence[PlaceLines], first: int, last: int) -> list[PlaceLines]:
+    found = []
+    for one in places:
+        top = max(first, one.place.row)
+        bottom = min(last, one.place.row + one.last - one.first)
+        if top <= bottom:
+            start = one.first + top - one.place.row
+            place = one.place._replace(row=top)
+            found.append(PlaceLines(place, start, start + bottom - top))
+    return found
 
 
 def find_marked_block(lines: Sequence[str], mark: str) -> Lines | None:

@@ -25,6 +25,7 @@ from kebab.errors.catalog import DependencyMissing, IoError, ParseFailed, TimedO
 from kebab.errors.system import translate_os_errors
 from kebab.search.citations import cite_code, cite_lines, cite_place, cite_section
 from kebab.wire.citation import ABSENT, Citation, Freshness
+from kebab.wire.library import FetchKind
 
 
 def build_parsers(context: AppContext, *, asks: bool = False) -> Mapping[str, Parser]:
@@ -227,6 +228,18 @@ def cite_place_lines(
     if place.row:
         place = place._replace(row=place.row + first - found.first)
     return cite_place(path, place, kind, rows=max(1, min(last, found.last) - first + 1))
+
+
+_UNITS: dict[CitationKind, FetchKind] = {
+    CitationKind.PAGE: "page",
+    CitationKind.SLIDE: "slide",
+    CitationKind.CELL: "cell",
+}
+
+
+def get_unit(media: str) -> FetchKind | None:
+    """Return what a format is divided into; None for lines and sections."""
+    return _UNITS.get(get_media_type(media).cites)
 
 
 def has_own_lines(media: str) -> bool:

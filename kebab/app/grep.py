@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Literal, NamedTuple, Self, TypeAlias
 
 from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
@@ -149,8 +149,7 @@ class _Search:
                 total = None if self._lists_files and room else room
                 limits = (limit for limit in (per_file, total) if limit is not None)
                 most = min((len(read.text), *limits))
-                task = MatchTask(self._pattern, read.text, most, request.max_columns)
-                parts, has_more = matcher.match(task, document.path)
+                parts, has_more = matcher.match((read.text, most), document.path)
                 if not (request.files_only and parts):
                     self.has_more = self.has_more or has_more
                 if parts:
@@ -266,6 +265,17 @@ class LinePart(NamedTuple):
     is_cut: bool
 
 
+MatchTask: TypeAlias = tuple[str, int]
+"""The text of a file, and how many of its matching lines to return."""
+
+
+class FileMatches(NamedTuple):
+    """The matching lines of a file by their indexes, and whether there are more."""
+
+    parts: dict[int, LinePart]
+    has_more: bool
+
+
 class LinePattern:
     """A compiled pattern that is compared with one line at a time."""
 
@@ -283,6 +293,7 @@ class LinePattern:
         if request.word:
             expression = rf"(?<!\w)(?:{expression})(?!\w)"
         flags = re.IGNORECASE if request.ignore_case else 0
+        self._max_columns = request.max_columns
         self._regex = _compile(expression, source, flags)
         self._ignores_case = bool(self._regex.flags & re.IGNORECASE)
         is_plain = request.fixed or not _SPECIAL.intersection(source)
@@ -318,8 +329,16 @@ class LinePattern:
             next_line = (end if line_end < 0 else line_end) + 1
             yield index, text[first : next_line - 1]
 
-    def cut_line(self, line: str, max_columns: int | None) -> LinePart:
+    def match(self, task: MatchTask) -> FileMatches:
+        """Return the first lines that match."""
+        text, most = task
+        matching = self.find_lines(text)
+        parts = {index: self._cut_line(line) for index, line in islice(matching, most)}
+        return FileMatches(parts, next(matching, None) is not None)
+
+    def _cut_line(self, line: str) -> LinePart:
         """Return a matching line with its matches, cut around the first when it is too long."""
+        max_columns = self._max_columns
         spans = [match.span() for match in self._regex.finditer(line)]
         column = spans[0][0] + 1
         start, end = 0, len(line)
@@ -346,34 +365,6 @@ def _compile(expression: str, source: str, flags: int) -> re.Pattern[str]:
         raise InvalidInput(field="$.pattern", cause="the pattern is too large") from fault
 
 
-class MatchTask(NamedTuple):
-    """The text of a file to compare with a pattern; the matches of one line are a `LinePart`."""
-
-    pattern: LinePattern
-    text: str
-    most: int
-    """How many matching lines to return."""
-    max_columns: int | None
-    """The longest line to return whole."""
-
-
-class FileMatches(NamedTuple):
-    """The matching lines of a file by their indexes, and whether there are more."""
-
-    parts: dict[int, LinePart]
-    has_more: bool
-
-
-def match_lines(task: MatchTask) -> FileMatches:
-    """Return the first lines that match."""
-    matching = task.pattern.find_lines(task.text)
-    parts = {
-        index: task.pattern.cut_line(line, task.max_columns)
-        for index, line in islice(matching, task.most)
-    }
-    return FileMatches(parts, next(matching, None) is not None)
-
-
 class Matcher:
     """Compares files with one pattern under a deadline; use it as a context manager.
 
@@ -383,6 +374,7 @@ class Matcher:
     """
 
     def __init__(self, pattern: LinePattern) -> None:
+        self._pattern = pattern
         self._needs_worker = pattern.repeats and not can_set_alarm()
         self._worker: WorkerProcess | None = None
         self._deadline = FileDeadline(DEADLINE_S, "grep")
@@ -405,13 +397,14 @@ class Matcher:
         """
         if not self._needs_worker:
             self._deadline.begin(path)
-            found = match_lines(task)
+            found = self._pattern.match(task)
             self._deadline.end()
             return found
         if self._worker is None:
             from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
 
-            self._worker = self._undo.enter_context(WorkerProcess(match_lines, DEFAULT_MEMORY_MB))
+            process = WorkerProcess(self._pattern.match, DEFAULT_MEMORY_MB)
+            self._worker = self._undo.enter_context(process)
             if not self._worker.poll(START_S) or self._worker.receive() is None:
                 raise OSError(self._worker.explain_end())
         self._worker.send(task)

@@ -1,4 +1,4 @@
-"""Lists, inspects and removes documents and sources, and finds documents by their names."""
+"""Lists, inspects, compares and removes documents, and lists and removes sources."""
 
 import os
 from pathlib import Path
@@ -17,13 +17,18 @@ from kebab.app.filters import (
     suggest_nearest,
 )
 from kebab.app.published import describe_base, remove_base
-from kebab.app.references import ReferenceFinder, build_lookup_fault, make_absolute
-from kebab.core.chunks import build_embed_text
+from kebab.app.references import (
+    ReferenceFinder,
+    build_lookup_fault,
+    build_not_found,
+    make_absolute,
+)
+from kebab.core.chunks import CosineScale, build_embed_text
 from kebab.core.documents import (
+    EMBEDDING_VERSION,
     PUBLISHED_ROOT,
     STDIN,
     AmbiguousName,
-    ChunkDetail,
     DocumentOrder,
     FileStamp,
     SourceCounts,
@@ -36,6 +41,8 @@ from kebab.core.documents import (
 )
 from kebab.core.files import join_root, list_containers, resolve_links
 from kebab.core.ids import ChunkId, DocId
+from kebab.core.ports import LibraryReader
+from kebab.core.progress import ProgressCallback
 from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import NotIndexed
 from kebab.search.citations import build_file_path, cite_chunk
@@ -61,11 +68,25 @@ from kebab.wire.library import (
     SourceSummary,
 )
 from kebab.wire.record import NotFound, fill_record, format_timestamp
+from kebab.wire.related import (
+    DupesRequest,
+    DuplicateGroup,
+    DuplicateMember,
+    Duplicates,
+    MatchedPassage,
+    PassagePair,
+    RelatedDoc,
+    RelatedDocs,
+    RelatedRequest,
+)
 
 if TYPE_CHECKING:
+    from kebab.search.duplicates import Group
+    from kebab.search.related import RelatedDocument
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.store.sqlite.writer import SqliteWriter
+    from kebab.wire.search import DegradedChannel
 
 
 def list_documents(context: AppContext, request: ListRequest) -> DocList:
@@ -151,11 +172,13 @@ def inspect_doc(context: AppContext, request: InspectDocRequest) -> DocInspectio
 
 def inspect_chunk(context: AppContext, request: InspectChunkRequest) -> ChunkInspection | NotFound:
     """Return everything that the library holds about a passage."""
+    name = escape_undecodable(request.name)
     with context.open_catalogue() as catalogue:
-        found = find_chunk(catalogue, request.name)
-    if isinstance(found, NotFound):
-        return found
-    detail, document = found
+        found = catalogue.resolve_chunk(name)
+        detail = catalogue.load_chunk(ChunkId(found)) if isinstance(found, str) else None
+        document = catalogue.load_summary(detail.chunk.doc_id) if detail else None
+    if detail is None or document is None:
+        return build_not_found(name, "passage", found if isinstance(found, AmbiguousName) else None)
     chunk = detail.chunk
     return ChunkInspection(
         chunk=_to_brief(chunk),
@@ -229,25 +252,6 @@ def find_document_id(catalogue: "Catalogue", name: str) -> DocId | NotFound:
     if found:
         return build_not_found(name, "document", found)
     return ReferenceFinder(catalogue, chunks=False).suggest(name)
-
-
-def find_chunk(catalogue: "Catalogue", name: str) -> tuple[ChunkDetail, StoredDocument] | NotFound:
-    """Return the passage whose id is or begins with a name, and its document."""
-    name = escape_undecodable(name)
-    found = catalogue.resolve_chunk(name)
-    detail = catalogue.load_chunk(ChunkId(found)) if isinstance(found, str) else None
-    document = catalogue.load_summary(detail.chunk.doc_id) if detail else None
-    if detail and document:
-        return detail, document
-    return build_not_found(name, "passage", found if isinstance(found, AmbiguousName) else None)
-
-
-def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None) -> NotFound:
-    """Return the reply that no object, or more than one, has this name."""
-    if ambiguous is None:
-        return build_lookup_fault(name, f"no such {what}: {name}")
-    message = f"several {what}s go by this name"
-    return build_lookup_fault(name, message, ambiguous.candidates, ambiguous=True)
 
 
 def list_sources(context: AppContext, _request: SourceListRequest) -> SourceList:
@@ -362,18 +366,169 @@ def check_folder(folder: str) -> FolderState:
 def list_lost_sources(context: AppContext) -> list[SourceCounts]:
     """Return the sources whose folder is gone, or empty although it had documents."""
     with context.open_catalogue() as catalogue:
-        found = catalogue.count_sources()
-    return [one for one in found if _is_lost(one)]
-
-
-def _is_lost(counts: SourceCounts) -> bool:
-    """Return whether the folder of a source is gone, or empty although it had documents."""
-    if counts.source.kind == "stdin":
-        return False
-    state = check_folder(counts.source.root)
-    return state == "gone" or (state == "empty" and counts.documents > 0)
+        found = [one for one in catalogue.count_sources() if one.source.kind != "stdin"]
+    states = [check_folder(one.source.root) for one in found]
+    return [
+        one
+        for one, state in zip(found, states, strict=True)
+        if state == "gone" or (state == "empty" and one.documents)
+    ]
 
 
 def _find_workspace(context: AppContext) -> str | None:
     workspace = context.settings.workspace
     return resolve_links(os.path.expanduser(workspace)) if workspace else None  # noqa: PTH111 - as ingest resolves it
+
+
+def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | NotFound:
+    """Return the nearest documents.
+
+    Stored vectors are compared with each other, so no model is loaded and the model that the
+    settings name does not matter.
+
+    Raises:
+        InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
+        NotIndexed: There is no index.
+    """
+    # A list of documents needs none of these.
+    from kebab.app.coverage import explain_degraded, find_indexing
+    from kebab.search.related import RelatedFinder, VectorSpace
+
+    filters = build_filters(request, context.clock.now())
+    started = context.clock.monotonic()
+    with context.open_reader() as reader:
+        filters = resolve_filters(context, reader, filters)
+        catalogue = context.build_catalogue(reader)
+        document = ReferenceFinder(catalogue, chunks=False).find_document(request.name)
+        if isinstance(document, NotFound):
+            return document
+        nearest: list[RelatedDocument] = []
+        degraded: tuple[DegradedChannel, ...] = ()
+        if document.chunks:
+            space: VectorSpace | None = None
+            version = reader.get_value(EMBEDDING_VERSION)
+            model = context.embedders.find_version(version) if version else None
+            if version is not None:
+                space = VectorSpace(
+                    vectors=context.open_vector_index(version).load_index,
+                    scale=model.cosine_scale if model else CosineScale(0.0, 1.0),
+                    load_axes=model.load_language_axes if model else lambda: None,
+                )
+            finder = RelatedFinder(reader, document.chunks, space)
+            nearest, degraded = finder.find(request.limit, filters), finder.degraded
+        doc_id = document.summary.doc_id
+        links, backlinks = describe_links(catalogue, doc_id), describe_backlinks(catalogue, doc_id)
+        missed = filters.is_active and not nearest
+        unmatched = explain_filters(context, reader, filters, request) if missed else []
+        revision = reader.get_revision()
+    return RelatedDocs(
+        document=to_doc_summary(document.summary),
+        related=[_to_related_doc(rank, found) for rank, found in enumerate(nearest, start=1)],
+        degraded=explain_degraded(degraded, find_indexing(context)),
+        corpus_revision=revision,
+        timing_ms=(context.clock.monotonic() - started) * 1000,
+        unmatched_filters=unmatched,
+        links=links,
+        backlinks=backlinks,
+    )
+
+
+def _to_related_doc(rank: int, found: "RelatedDocument") -> RelatedDoc:
+    chunk = found.other
+    return fill_record(
+        RelatedDoc,
+        found,
+        chunk,
+        rank=rank,
+        doc_path=chunk.path,
+        file=build_file_path(chunk),
+        indexed_at=format_timestamp(chunk.indexed_at),
+        freshness=check_freshness(chunk),
+        pair=PassagePair(
+            asked=_to_matched_passage(found.own),
+            found=_to_matched_passage(chunk),
+            snippet=found.snippet.text,
+            highlights=list(found.snippet.highlights),
+            cosine=found.cosine,
+        ),
+        terms=list(found.shared_words),
+    )
+
+
+def _to_matched_passage(chunk: "StoredChunk") -> MatchedPassage:
+    return fill_record(MatchedPassage, chunk, citation=cite_chunk(chunk))
+
+
+_SNIPPET_CHARS = 160
+
+
+def find_duplicates(
+    context: AppContext, request: DupesRequest, report: ProgressCallback
+) -> Duplicates:
+    """Return the first groups of copies.
+
+    Raises:
+        InvalidInput: A filter is not valid UTF-8, or a date cannot be read.
+        NotIndexed: There is no index.
+    """
+    from kebab.search import duplicates
+
+    filters = build_filters(request, context.clock.now())
+    started = context.clock.monotonic()
+    with context.open_reader() as reader:
+        filters = resolve_filters(context, reader, filters)
+        revision = reader.get_revision()
+        found = duplicates.find_duplicates(
+            reader,
+            request.threshold,
+            filters,
+            exact=request.exact,
+            report=report,
+        )
+        shown = [_to_group(reader, group) for group in found.groups[: request.limit]]
+    return Duplicates(
+        threshold=1.0 if request.exact else request.threshold,
+        exact=request.exact,
+        groups=shown,
+        total=len(found.groups),
+        has_more=len(shown) < len(found.groups),
+        compared=found.compared,
+        corpus_revision=revision,
+        timing_ms=(context.clock.monotonic() - started) * 1000,
+    )
+
+
+def _to_group(library: LibraryReader, group: "Group") -> DuplicateGroup:
+    from kebab.search.snippet import cut_snippet
+
+    ends = {key for text in group.texts for key in (text.keys[0], text.keys[-1])}
+    chunks = {chunk.key: chunk for chunk in library.load_chunks(sorted(ends))}
+    members = [
+        _to_member(group, number, chunks[text.keys[0]], chunks[text.keys[-1]])
+        for number, text in enumerate(group.texts)
+    ]
+    return DuplicateGroup(
+        unit=group.items.unit,
+        kind="exact" if group.exact else "near",
+        similarity=group.similarity,
+        snippet=cut_snippet(chunks[group.texts[0].keys[0]].text, {}, _SNIPPET_CHARS).text,
+        members=members,
+    )
+
+
+def _to_member(
+    group: "Group", number: int, first: StoredChunk, last: StoredChunk
+) -> DuplicateMember:
+    whole = group.items.unit == "document"
+    return fill_record(
+        DuplicateMember,
+        first,
+        similarity=group.cluster.similarity[number],
+        exact=group.is_equal(number),
+        doc_path=first.path,
+        file=build_file_path(first),
+        chunk_id=None if whole else first.chunk_id,
+        heading_path=[] if whole else list(first.heading_path),
+        citation=cite_chunk(first, last=last.end_line),
+        freshness=check_freshness(first),
+    )

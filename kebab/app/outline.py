@@ -1,10 +1,11 @@
 """Outlines a document by its headings, and a folder by its tree, with sizes."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from msgspec import Struct, field, structs
+from msgspec import structs
 
 from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
@@ -13,10 +14,10 @@ from kebab.app.file_text import (
     Section,
     cite_place_lines,
     find_section_by_title,
+    get_unit,
     has_own_lines,
     load_text,
 )
-from kebab.app.places import get_unit
 from kebab.app.references import (
     DocumentNames,
     ReferenceFinder,
@@ -41,95 +42,6 @@ if TYPE_CHECKING:
 _BYTES_PER_TOKEN = 4.0
 _BYTES_PER_WIDE_TOKEN = 2.5
 _WIDE_LANGUAGES = frozenset({"ja", "ko", "zh"})
-
-
-class TreeOptions(NamedTuple):
-    """How a tree is listed: levels, documents of one folder (None means all), and references."""
-
-    depth: int
-    limit: int | None
-    format_ref: Callable[[StoredDocument], str]
-
-
-class _Folder(Struct):
-    """A folder: what is in it, and all documents below it."""
-
-    path: str
-    folders: "dict[str, _Folder]" = field(default_factory=dict)
-    documents: list[StoredDocument] = field(default_factory=list)
-    below: list[StoredDocument] = field(default_factory=list)
-
-
-def list_tree(
-    root: str, documents: Sequence[StoredDocument], options: TreeOptions, level: int = 0
-) -> Iterator[OutlineEntry]:
-    """Yield the folders and documents below a folder on disk, folders before documents.
-
-    `documents` are all below the absolute path `root`, and `level` is that of the first
-    entries.
-    """
-    tree = _Folder(root.rstrip("/"))
-    for document in documents:
-        *parents, _ = join_path(document)[len(tree.path) + 1 :].split("/")
-        folder = tree
-        for name in parents:
-            folder = folder.folders.setdefault(name, _Folder(f"{folder.path}/{name}"))
-            folder.below.append(document)
-        folder.documents.append(document)
-    yield from _list_folder(tree, "", (level, level + options.depth), options)
-
-
-def _list_folder(
-    folder: _Folder, path: str, levels: tuple[int, int], options: TreeOptions
-) -> Iterator[OutlineEntry]:
-    """Yield the contents of a folder; `path` is that below the outlined folder."""
-    level, end = levels
-    for name, inner in sorted(folder.folders.items()):
-        opened = level + 1 < end
-        hidden = count_hidden(inner.documents, options.limit) if opened else 0
-        yield build_folder_entry(inner.path, f"{path}{name}", inner.below, level, hidden)
-        if opened:
-            yield from _list_folder(inner, f"{path}{name}/", (level + 1, end), options)
-    for document in folder.documents[: options.limit]:
-        yield OutlineEntry(
-            kind="document",
-            ref=options.format_ref(document),
-            path=path + document.path.rpartition("/")[2],
-            depth=level,
-            documents=1,
-            chunks=document.chunks,
-            tokens=estimate_file_tokens(document),
-            title=document.title,
-        )
-
-
-def count_hidden(documents: Sequence[StoredDocument], limit: int | None) -> int:
-    """Return how many documents of a folder a limit leaves out."""
-    return 0 if limit is None else max(0, len(documents) - limit)
-
-
-def build_folder_entry(
-    ref: str, path: str, below: Sequence[StoredDocument], level: int, hidden: int = 0
-) -> OutlineEntry:
-    """Return the entry of a folder with the sizes of everything below it."""
-    return OutlineEntry(
-        kind="folder",
-        ref=ref,
-        path=path,
-        depth=level,
-        documents=len(below),
-        chunks=sum(document.chunks for document in below),
-        tokens=sum(map(estimate_file_tokens, below)),
-        hidden=hidden,
-    )
-
-
-def estimate_file_tokens(document: StoredDocument) -> int:
-    """Return a rough number of tokens by the size of a file; wide scripts need more for a byte."""
-    wide = document.lang in _WIDE_LANGUAGES
-    return round(document.size / (_BYTES_PER_WIDE_TOKEN if wide else _BYTES_PER_TOKEN))
-
-
 _FOLDER_DEPTH = 2
 
 
@@ -157,16 +69,7 @@ def _outline(
     context: AppContext, catalogue: "Catalogue", request: OutlineRequest
 ) -> tuple[Outline | NotFound, Filters]:
     if request.name is None:
-        documents = catalogue.list_documents(Filters(), limit=-1).documents
-        options = _build_options(catalogue, request)
-        entries: list[OutlineEntry] = []
-        for root, group in groupby(documents, key=lambda document: document.root):
-            inside = list(group)
-            top = [document for document in inside if "/" not in document.path]
-            hidden = count_hidden(top, options.limit)
-            entries.append(build_folder_entry(root, root, inside, 0, hidden))
-            entries += list_tree(root, inside, options, level=1)
-        return _build_tree_reply(None, documents, entries, 0), Filters()
+        return _outline_folder(catalogue, None, request), Filters()
     names = catalogue.list_names()
     is_document = DocumentNames(names).find_exact(request.name)
     folders = [] if is_document else find_folders(names, request.name)
@@ -282,34 +185,91 @@ def _list_parents(name: DocumentName) -> Iterator[str]:
         yield "/".join([name.root.rstrip("/"), *parts[:count]])
 
 
-def _outline_folder(catalogue: "Catalogue", folder: str, request: OutlineRequest) -> Outline:
-    start = folder.rstrip("/") + "/"
-    documents = [
-        document
-        for document in catalogue.list_documents(Filters(), limit=-1).documents
-        if join_path(document).startswith(start)
-    ]
-    options = _build_options(catalogue, request)
-    top = [one for one in documents if "/" not in join_path(one)[len(start) :]]
-    entries = list(list_tree(folder, documents, options))
-    return _build_tree_reply(folder, documents, entries, count_hidden(top, options.limit))
-
-
-def _build_options(catalogue: "Catalogue", request: OutlineRequest) -> TreeOptions:
-    finder = ReferenceFinder(catalogue, chunks=False)
-    return TreeOptions(request.depth or _FOLDER_DEPTH, request.limit, finder.format_name)
-
-
-def _build_tree_reply(
-    ref: str | None, documents: Sequence[StoredDocument], entries: list[OutlineEntry], hidden: int
-) -> Outline:
-    whole = build_folder_entry(ref or "", "", documents, 0)
+def _outline_folder(catalogue: "Catalogue", folder: str | None, request: OutlineRequest) -> Outline:
+    """Return the tree of a folder on disk, or without one of all sources."""
+    documents = catalogue.list_documents(Filters(), limit=-1).documents
+    tree = Tree(catalogue, request)
+    if folder is None:
+        for root, inside in groupby(documents, key=lambda document: document.root):
+            tree.add_folder(root, root, list(inside), 0, 1 + tree.depth)
+        hidden = 0
+    else:
+        start = folder.rstrip("/") + "/"
+        documents = tuple(one for one in documents if join_path(one).startswith(start))
+        tree.add_contents(folder, "", documents, 0, tree.depth)
+        hidden = tree.count_hidden(folder, documents)
     return Outline(
         kind="folder",
-        ref=ref,
-        documents=whole.documents,
-        chunks=whole.chunks,
-        tokens=whole.tokens,
-        entries=entries,
+        ref=folder,
+        documents=len(documents),
+        chunks=sum(document.chunks for document in documents),
+        tokens=sum(map(estimate_file_tokens, documents)),
+        entries=tree.entries,
         hidden=hidden,
     )
+
+
+class Tree:
+    """Collects the entries of a tree: a folder before what is in it, folders before documents."""
+
+    def __init__(self, catalogue: "Catalogue", request: OutlineRequest) -> None:
+        self.depth = request.depth or _FOLDER_DEPTH
+        self.entries: list[OutlineEntry] = []
+        self._limit = request.limit
+        self._finder = ReferenceFinder(catalogue, chunks=False)
+
+    def count_hidden(self, folder: str, documents: Iterable[StoredDocument]) -> int:
+        """Return how many documents directly in a folder the limit leaves out."""
+        start = len(folder.rstrip("/")) + 1
+        count = sum("/" not in join_path(document)[start:] for document in documents)
+        return 0 if self._limit is None else max(0, count - self._limit)
+
+    def add_folder(
+        self, folder: str, path: str, below: Sequence[StoredDocument], level: int, end: int
+    ) -> None:
+        """Add a folder, and above the level `end` what is in it; `path` is how it is shown."""
+        is_open = level + 1 < end
+        entry = OutlineEntry(
+            kind="folder",
+            ref=folder,
+            path=path,
+            depth=level,
+            documents=len(below),
+            chunks=sum(document.chunks for document in below),
+            tokens=sum(map(estimate_file_tokens, below)),
+            hidden=self.count_hidden(folder, below) if is_open else 0,
+        )
+        self.entries.append(entry)
+        if is_open:
+            self.add_contents(folder, "" if path == folder else f"{path}/", below, level + 1, end)
+
+    def add_contents(
+        self, folder: str, path: str, below: Sequence[StoredDocument], level: int, end: int
+    ) -> None:
+        """Add the folders and documents below a folder; `path` begins what is shown of them."""
+        root = folder.rstrip("/")
+        folders: defaultdict[str, list[StoredDocument]] = defaultdict(list)
+        inside: list[StoredDocument] = []
+        for document in below:
+            name, slash, _ = join_path(document)[len(root) + 1 :].partition("/")
+            (folders[name] if slash else inside).append(document)
+        for name, documents in sorted(folders.items()):
+            self.add_folder(f"{root}/{name}", path + name, documents, level, end)
+        for document in inside[: self._limit]:
+            entry = OutlineEntry(
+                kind="document",
+                ref=self._finder.format_name(document),
+                path=path + document.path.rpartition("/")[2],
+                depth=level,
+                documents=1,
+                chunks=document.chunks,
+                tokens=estimate_file_tokens(document),
+                title=document.title,
+            )
+            self.entries.append(entry)
+
+
+def estimate_file_tokens(document: StoredDocument) -> int:
+    """Return a rough number of tokens by the size of a file; wide scripts need more for a byte."""
+    wide = document.lang in _WIDE_LANGUAGES
+    return round(document.size / (_BYTES_PER_WIDE_TOKEN if wide else _BYTES_PER_TOKEN))

@@ -1,4 +1,9 @@
-"""Finds the document, passage and lines that a reference names.
+"""Reads references, and finds the document, passage and lines that one names.
+
+A reference is text that names a document, and perhaps lines of it, in every form that kebab or
+another tool prints: `a.md#L5-L9`, `a.md:5-9`, `a.md:5:2`, `a.md:5:text`, a percent-encoded URI, the
+URI of an MCP resource, an id, a path. It may have several readings, because `#` and `:` may be part
+of a file's name; the document that exists decides.
 
 The places of the last hits are in a small file that belongs to one knowledge base, and only its
 owner can read it.
@@ -6,6 +11,7 @@ owner can read it.
 
 import contextlib
 import os
+import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,14 +20,13 @@ from contextvars import ContextVar
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote_to_bytes
 
 import msgspec
-from msgspec import Struct
 
-from kebab.app.reference_syntax import Lines, Reading, read_reference
 from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
-from kebab.core.files import add_working_folder, is_below, join_root, resolve_links
+from kebab.core.files import MEMBER_MARK, add_working_folder, is_below, join_root, resolve_links
 from kebab.core.ids import ChunkId, DocId, compute_digest
 from kebab.errors.system import build_read_error
 from kebab.search.citations import format_reference, quote_path
@@ -31,6 +36,125 @@ from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
+
+
+class Lines(NamedTuple):
+    """The lines that a reference names, 1-based and inclusive."""
+
+    first: int
+    last: int
+
+
+class Reading(NamedTuple):
+    """One meaning of a reference: a name, and what follows the name.
+
+    `place` is a fragment without line numbers, such as `page=3` or a heading; None without one.
+    `bare` numbers stand behind a colon or alone, as in `:5` or `#2024`: in a document with pages
+    they are pages, and a heading may consist of them.
+    """
+
+    name: str
+    lines: Lines | None = None
+    place: str | None = None
+    bare: bool = False
+
+
+_LINES = re.compile(r"L?(\d{1,9})(?:C\d+)?(?:-L?(\d{1,9})(?:C\d+)?)?", re.IGNORECASE)
+"""A fragment such as `L5`, `5-9` or `L5C2-L9C4`; the columns behind `C` are ignored."""
+_MEMBERS = frozenset({"message", "attachment"})
+_PARTS = re.compile(r"(?:message=\d{1,9}|attachment=.)")
+"""A fragment that names a message of a mailbox or an attachment, as some mail programs write it."""
+_COLON = re.compile(r":(?=L?\d)")
+_AFTER_COLON = re.compile(r"L?(\d{1,9})(?:-L?(\d{1,9}))?(?::.*)?", re.IGNORECASE | re.DOTALL)
+_FILE = "file://"
+_RESOURCE = "kebab://"
+ID_AUTHORITY = "id"
+"""The authority of the URI of a resource that is named by the id of its document."""
+_MAX_COLONS = 8
+_MARK = re.compile("#")
+_MAX_MARKS = 8  # these limits keep the readings of a long text few
+
+
+def read_reference(text: str) -> list[Reading]:
+    """Return the readings of a reference, the one that wins first.
+
+    The whole text as a name comes first. A fragment is read as part of a URI, whose escapes are
+    decoded, before it is read behind a plain name.
+    """
+    plain = escape_undecodable(text)
+    if plain.startswith(_FILE):
+        _, _, path = plain.removeprefix(_FILE).partition("/")
+        return _read_uri(f"/{path}")
+    if plain.startswith(_RESOURCE):
+        authority, _, path = plain.removeprefix(_RESOURCE).partition("/")
+        return _read_uri(path if authority == ID_AUTHORITY else f"/{path}")
+    readings = [Reading(plain), *_read_fragment(plain), *_read_line_numbers(plain)]
+    decoded = decode_percent(plain)
+    if decoded != plain:
+        readings += [Reading(decoded), *_read_line_numbers(decoded)]
+    return list(dict.fromkeys(readings))
+
+
+def _read_uri(uri: str) -> list[Reading]:
+    return [*_read_fragment(uri), Reading(decode_percent(uri))]
+
+
+def _read_fragment(text: str) -> list[Reading]:
+    """Return the readings of a text that ends in `#` and a fragment, longest name first.
+
+    A heading may contain `#` too.
+    """
+    starts = [match.start() for match in _MARK.finditer(text)][:_MAX_MARKS]
+    return [
+        reading
+        for start in reversed(starts)
+        if start and text[start + 1 :]
+        for reading in _build_readings(text[:start], text[start + 1 :])
+    ]
+
+
+def _build_readings(name: str, fragment: str) -> list[Reading]:
+    decoded = decode_percent(name)
+    if _PARTS.match(fragment):
+        pairs = [part.partition("=") for part in fragment.split("&")]
+        members = [pair for pair in pairs if pair[0] in _MEMBERS]
+        for kind, _, value in members:
+            decoded += MEMBER_MARK + decode_percent(value) + (".eml" if kind == "message" else "")
+        rest = "&".join("".join(pair) for pair in pairs if pair not in members)
+        return _build_readings(decoded, rest) if rest else [Reading(decoded)]
+    if match := _LINES.fullmatch(fragment):
+        lines, bare = _to_lines(match), fragment.isdecimal()
+        return [Reading(decoded, lines, bare=bare), Reading(name, lines, bare=bare)]
+    place = decode_percent(fragment)
+    return [Reading(decoded, place=place), Reading(name, place=place)]
+
+
+def _read_line_numbers(text: str) -> list[Reading]:
+    """Return the readings of a text with `:55`, `:55-60`, `:55:7` or `:55:text`, longest first."""
+    starts = [match.start() for match in _COLON.finditer(text)][:_MAX_COLONS]
+    readings = []
+    for start in reversed(starts):
+        match = _AFTER_COLON.fullmatch(text, start + 1)
+        if match and start:
+            bare = text[start + 1].isdecimal()
+            readings.append(Reading(text[:start], _to_lines(match), bare=bare))
+    return readings
+
+
+def _to_lines(match: re.Match[str]) -> Lines:
+    first, last = int(match[1]), int(match[2] or match[1])
+    return Lines(min(first, last), max(first, last))
+
+
+def decode_percent(text: str) -> str:
+    """Return text with its percent escapes decoded; escapes that are not UTF-8 stay."""
+    if "%" not in text:
+        return text
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        return text
+
 
 _ELLIPSIS = "…"
 _REPLACEMENT = "\ufffd"
@@ -354,23 +478,23 @@ def build_lookup_fault(
     return NotFound(name=name, found=False, error=fault)
 
 
-_VERSION = 1
+def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None) -> NotFound:
+    """Return the reply that no object, or more than one, has this name."""
+    if ambiguous is None:
+        return build_lookup_fault(name, f"no such {what}: {name}")
+    message = f"several {what}s go by this name"
+    return build_lookup_fault(name, message, ambiguous.candidates, ambiguous=True)
+
+
 _MAX_BYTES = 1_000_000
 
 
-class _StoredHit(Struct, frozen=True, array_like=True):
+class _LastHit(NamedTuple):
     """A hit: its rank, the id of its passage, and a reference that holds after an ingest."""
 
     rank: int
     chunk_id: str
     ref: str
-
-
-class _LastHits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The hits of one page."""
-
-    version: int
-    hits: list[_StoredHit]
 
 
 def get_hits_path(settings: Settings) -> Path:
@@ -381,10 +505,10 @@ def get_hits_path(settings: Settings) -> Path:
 
 def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
     """Replace the stored hits; a state folder that cannot be written changes nothing."""
-    rows = [_StoredHit(hit.rank, hit.chunk_id, _format_place(hit)) for hit in hits]
+    rows = [_LastHit(hit.rank, hit.chunk_id, _format_place(hit)) for hit in hits]
     path = get_hits_path(settings)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    data = msgspec.json.encode(_LastHits(version=_VERSION, hits=rows))
+    data = msgspec.json.encode(rows)
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # Only its owner can read it.
@@ -403,31 +527,31 @@ def _format_place(hit: SearchHit) -> str:
 def list_last_hits(settings: Settings) -> list[ChunkId]:
     """Return the passages of the last search at a terminal; none when they cannot be read."""
     try:
-        return [ChunkId(hit.chunk_id) for hit in _load_hits(get_hits_path(settings)).hits]
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return [ChunkId(hit.chunk_id) for hit in _load_hits(settings)]
+    except _UNREADABLE_HITS:
         return []
 
 
-def _load_hits(path: Path) -> _LastHits:
-    with path.open("rb") as file:
-        return msgspec.json.decode(file.read(_MAX_BYTES), type=_LastHits)
+_UNREADABLE_HITS = (OSError, msgspec.DecodeError, UnicodeDecodeError)
+
+
+def _load_hits(settings: Settings) -> list[_LastHit]:
+    with get_hits_path(settings).open("rb") as file:
+        return msgspec.json.decode(file.read(_MAX_BYTES), type=list[_LastHit])
 
 
 def find_hit(settings: Settings, rank: int) -> list[str] | NotFound:
     """Return references to the hit of this rank, the most exact first."""
-    path = get_hits_path(settings)
     try:
-        stored = _load_hits(path)
+        hits = _load_hits(settings)
     except FileNotFoundError:
         return build_lookup_fault(str(rank), "there is no last search: run `kebab search` first")
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+    except _UNREADABLE_HITS:
         return build_lookup_fault(str(rank), "the last hits cannot be read: search again")
-    if stored.version != _VERSION:
-        return build_lookup_fault(str(rank), "the last hits cannot be read: search again")
-    for hit in stored.hits:
+    for hit in hits:
         if hit.rank == rank:
             return [hit.chunk_id, hit.ref]
-    ranks = [hit.rank for hit in stored.hits]
+    ranks = [hit.rank for hit in hits]
     shown = f"it has hits {ranks[0]} to {ranks[-1]}" if ranks else "it found nothing"
     shown = "it has 1 hit" if ranks == [1] else shown
     return build_lookup_fault(str(rank), f"the last search has no hit {rank}: {shown}")

@@ -1,45 +1,88 @@
-"""Reviews documents: starts a run or continues one, and returns a page of findings.
+"""Reviews documents: starts a run or continues one, returns a page of findings, applies fixes.
 
-Describes the rules, too.
+Finds the files that names mean, loads documents, and creates and continues runs, those of
+translations too. The index is asked for what it knows about these files; a review needs no index.
 """
 
-from functools import partial
+import glob
+import os
+import re
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.model_adapters import require_language_model
-from kebab.app.references import build_lookup_fault
-from kebab.app.review_changes import RunChanges, find_changes
-from kebab.app.review_start import (
-    UNLIMITED,
-    ReviewLibrary,
-    build_unusable_failure,
-    build_worker,
-    continue_run,
-    create_run,
-    find_given_target,
-    find_targets,
-    keep_name,
-    load_document,
-    open_run_store,
+from kebab.app.model_adapters import (
+    build_language_model,
+    require_language_model,
+    resolve_endpoint,
 )
-from kebab.core.files import resolve_links
+from kebab.app.references import (
+    build_lookup_fault,
+    build_not_found,
+    join_path,
+    make_absolute,
+    require_path,
+    resolve_folder_of,
+)
+from kebab.app.review_files import (
+    RunChanges,
+    build_review_text,
+    find_changes,
+    fix_file,
+    is_safe,
+    list_fixes,
+    read_anchors,
+    read_reviewed_file,
+    refuse_unwritable,
+    write_file,
+)
+from kebab.core.documents import LinkTarget, StoredDocument
+from kebab.core.files import cut_root, is_below, resolve_links
+from kebab.core.ids import DocId
+from kebab.core.media import is_prose
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, StoredRun
-from kebab.core.spelling import find_likely_name
-from kebab.errors.catalog import InvalidInput, ReadOnly
-from kebab.review.pages import PageOptions, RunPages
-from kebab.review.rules.registry import describe_rule, find_rules
-from kebab.review.worker import RunPorts
-from kebab.wire.record import NotFound, decode_request
+from kebab.core.queries import StoredChunk
+from kebab.core.review import ReviewStore, ReviewText, RunKind, SimilarParagraph, StoredRun
+from kebab.errors.catalog import (
+    InvalidInput,
+    IoError,
+    Locked,
+    NotIndexed,
+    ParseFailed,
+    ReadOnly,
+    StoreCorrupt,
+    UnsupportedMedia,
+)
+from kebab.errors.hints import NOT_UTF8
+from kebab.errors.signal import Signal
+from kebab.errors.system import build_read_error, translate_os_errors
+from kebab.review.document import ReviewDocument
+from kebab.review.linters import Report
+from kebab.review.model_worker import ModelWorker
+from kebab.review.pages import RunPages
+from kebab.review.run import RunPorts, UnitWorker, name_document
+from kebab.review.selection import RulesWorker, SelectingWorker, select_rules
+from kebab.review.surroundings import Surroundings
+from kebab.search.related import find_similar_passage
+from kebab.store.sqlite.reviews import SqliteReviewStore
+from kebab.text.globs import matches_glob
+from kebab.text.normalize import escape_undecodable
+from kebab.wire.record import NotFound, decode_request, encode_json
 from kebab.wire.review import (
     AgentItems,
+    ReviewApplied,
+    ReviewApplyRequest,
     ReviewRequest,
-    ReviewRules,
-    ReviewRulesRequest,
     ReviewTierName,
+    TranslateRequest,
 )
 
 if TYPE_CHECKING:
@@ -48,17 +91,308 @@ if TYPE_CHECKING:
     from kebab.wire.search import DegradedChannel
     from kebab.wire.stream import ReviewEvent
 
+_LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")
+"""The name of a file with a licence, whose words nobody changes."""
+_UNUSABLE = (IoError, Locked, NotIndexed, StoreCorrupt)
 
-def list_rules(context: AppContext, request: ReviewRulesRequest) -> ReviewRules | NotFound:
-    """Return the description of a rule, or of all."""
-    settings = context.settings.review
-    known = find_rules(context.settings.plugins)
-    rules = [describe_rule(rule, settings) for rule in known if request.rule in (None, rule.id)]
-    if request.rule is not None and not rules:
-        near = find_likely_name(request.rule, [rule.id for rule in known])
-        message = f"no such rule: {request.rule}"
-        return build_lookup_fault(request.rule, message, [near] if near else [])
-    return ReviewRules(rules=rules)
+
+class ReviewLibrary:
+    """The documents and the sources of the index by their paths on disk."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+
+    def find_document(self, path: str) -> StoredDocument | None:
+        """Return the document of a file; None when it is unknown or the index is damaged."""
+        try:
+            doc_id = self._doc_ids.get(path)
+            if doc_id is None:
+                return None
+            with self._context.open_catalogue() as catalogue:
+                return catalogue.load_summary(doc_id)
+        except _UNUSABLE:
+            return None
+
+    def may_read(self, path: str) -> bool:
+        """Return whether the caller may learn anything about a path outside of the index.
+
+        Both the path and what its links lead to have to be in an indexed folder.
+        """
+        if self._context.is_owner:
+            return True
+        return all(self._knows(one) for one in (path, resolve_links(path)))
+
+    def _knows(self, path: str) -> bool:
+        """Return whether the index has a folder above a path, or the path itself."""
+        try:
+            return self.find_root(path) is not None or self.find_document(path) is not None
+        except _UNUSABLE:
+            return False
+
+    def find_root(self, path: str) -> str | None:
+        """Return the folder of the source that contains a file or a folder, the nearest one."""
+        above = [root for root in self._roots if root == path or is_below(path, root)]
+        return max(above, key=len, default=None)
+
+    @cached_property
+    def _doc_ids(self) -> Mapping[str, DocId]:
+        with self._context.open_catalogue() as catalogue:
+            return {join_path(one): one.doc_id for one in catalogue.list_names()}
+
+    @cached_property
+    def _roots(self) -> list[str]:
+        return self._context.list_folders()
+
+
+def find_targets(
+    context: AppContext, library: ReviewLibrary, names: Sequence[str]
+) -> list[str] | NotFound:
+    """Return the absolute paths of the files in order, each once, or which name means none.
+
+    A name is a path or a pattern of paths. Files of other formats and licences are left out of
+    folders and patterns.
+
+    Raises:
+        UnsupportedMedia: A file is named that is no prose.
+        IoError: A name is no path, or its file cannot be read.
+    """
+    finder = _TargetFinder(context, library)
+    files: dict[str, None] = {}
+    for name in names:
+        found = finder.find(name)
+        if isinstance(found, NotFound):
+            return found
+        files |= dict.fromkeys(found)
+    return list(files)
+
+
+class _TargetFinder:
+    """Finds the files of names, one after another."""
+
+    def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
+        self._library = library
+        self._rules = context.build_scan_rules()
+
+    def find(self, name: str) -> list[str] | NotFound:
+        require_path(name)
+        if escape_undecodable(name) != name:
+            raise build_read_error(escape_undecodable(name), NOT_UTF8)
+        path = resolve_folder_of(name)
+        if not self._library.may_read(path):
+            return build_lookup_fault(name, f"no such document: {name}")
+        if os.path.isdir(path):  # noqa: PTH112 - a plain string
+            return list(self._scan(resolve_links(path)))
+        if os.path.lexists(path):  # a broken link is an error, too
+            self._check_file(path)
+            return [path]
+        found = list(self._match(name)) if glob.has_magic(name) else []
+        return found or build_lookup_fault(name, f"no such document: {name}")
+
+    def _scan(self, folder: str, pattern: str = "**") -> Iterator[str]:
+        """Yield the prose of a folder that matches, by the ignore rules of its source."""
+        from kebab.source.walk import FolderScanner
+
+        root = self._library.find_root(folder) or folder
+        below = "" if folder == root else cut_root(folder, root)
+        with translate_os_errors(folder, "read"):
+            found = FolderScanner().scan(root, self._rules, below=below)
+        top = f"{folder.rstrip('/')}/"
+        counts = Counter(one.inode for one in found.entries)
+        for one in found.entries:
+            if counts[one.inode] > 1 and _is_link_within(one.absolute, top):
+                continue  # the file that it leads to is one of these
+            is_licence = _LICENCE.fullmatch(one.absolute.rpartition("/")[2])
+            if is_prose(one.media) and not is_licence and matches_glob(pattern, one.absolute):
+                yield one.absolute
+
+    def _match(self, pattern: str) -> Iterator[str]:
+        """Yield the files that match a pattern, by the ignore rules."""
+        parts = pattern.split("/")
+        first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+        fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
+        folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
+        if os.path.isdir(folder):  # noqa: PTH112 - a plain string
+            yield from self._scan(folder, f"{glob.escape(folder.rstrip('/'))}/{rest}")
+
+    def _check_file(self, path: str) -> None:
+        """Raise what is wrong with a file that was named."""
+        stored = self._library.find_document(path)
+        read_reviewed_file(Path(path), self._rules.max_file_bytes, stored.media if stored else None)
+
+
+def _is_link_within(path: str, top: str) -> bool:
+    real = resolve_links(path)
+    return real != path and real.startswith(top)
+
+
+def build_worker(
+    context: AppContext,
+    run: StoredRun,
+    first: ReviewRequest,
+    changes: RunChanges | None,
+    report: Report,
+) -> UnitWorker:
+    """Return the worker for the units of a run.
+
+    `first` is the request that began the run. Nothing is sent to the language model. Linters report
+    what they do not check while they work.
+
+    Raises:
+        InvalidInput: A rule does not exist.
+        ConfigInvalid: The settings name a rule that does not exist, or an invalid server.
+    """
+    disabled = context.settings.review.disable
+    rules = select_rules(first.rules, disabled, run.files, report)
+    worker: UnitWorker = RulesWorker(rules, _build_surroundings(context))
+    if run.model is not None:
+        llm = build_language_model(context.settings, run.model, operation="review")
+        worker = ModelWorker(llm=llm, tier=first.tier, rules=worker)
+    return SelectingWorker(
+        inner=worker,
+        list_changed=changes.list_lines if changes else lambda _: None,
+        keep_doubtful=first.rules is not None,
+    )
+
+
+def _build_surroundings(context: AppContext) -> Surroundings:
+    """Return the surroundings of the documents of one run."""
+    find: Callable[[ReviewText, str], SimilarParagraph | None] | None
+    find = partial(find_similar, context)
+    try:
+        with context.open_reader():
+            pass
+    except NotIndexed:
+        find = None
+    except Signal:
+        pass  # the rule that asks reports it
+
+    def load_documents() -> list[LinkTarget]:
+        with suppress(NotIndexed), context.open_catalogue() as catalogue:
+            return catalogue.list_link_targets()
+        return []
+
+    return Surroundings(
+        today=datetime.fromtimestamp(context.clock.now(), UTC).astimezone().date(),
+        stale_days=context.settings.review.stale_days,
+        load_documents=load_documents,
+        read_anchors=read_anchors,
+        find_similar=find,
+    )
+
+
+def find_similar(
+    context: AppContext, document: ReviewText, paragraph: str
+) -> SimilarParagraph | None:
+    """Return the most similar passage of another note when it is nearly the same.
+
+    Without an index there is none.
+    """
+
+    def is_own(chunk: StoredChunk) -> bool:
+        return chunk.doc_id == document.doc_id or Path(chunk.root, chunk.path) == document.file
+
+    with suppress(NotIndexed), context.open_reader() as reader:
+        copies = 0 if document.doc_id is None else 1
+        return find_similar_passage(reader, paragraph, is_own, copies=copies)
+    return None
+
+
+def build_unusable_failure(context: AppContext, operation: str, count: int) -> Signal:
+    """Return the failure of a model without a usable answer to so many parts of a text."""
+    from kebab.llm.http_stream import Call
+
+    asked = "the text" if count == 1 else f"{count} parts of the text in a row"
+    cause = f"the model gave no usable answer to {asked}"
+    call = Call(endpoint=resolve_endpoint(context.settings.models.llm), operation=operation)
+    return call.build_protocol_error(cause)
+
+
+UNLIMITED = 2**31
+"""The items of a page when nothing is stored, so that there is no further page."""
+_ID_BYTES, _SALT_BYTES = 8, 16
+
+
+@contextmanager
+def open_run_store(context: AppContext) -> Iterator[ReviewStore]:
+    """Yield the store of runs; under `--read-only` one that lasts as long as the call."""
+    if context.read_only:
+        with SqliteReviewStore(None) as store:
+            yield store
+        return
+    with context.open_review_store() as store:
+        yield store
+
+
+def create_run(
+    context: AppContext,
+    request: ReviewRequest | TranslateRequest,
+    files: Sequence[str],
+    model: str | None,
+    page_items: int,
+) -> StoredRun:
+    """Return a new run that is not stored yet; without storage all items are on one page."""
+    return StoredRun(
+        run_id=secrets.token_hex(_ID_BYTES),
+        kind="review" if isinstance(request, ReviewRequest) else "translate",
+        tier=request.tier if isinstance(request, ReviewRequest) else "draft",
+        model=model,
+        request=encode_json(request).decode(),
+        files=tuple(files),
+        salt=secrets.token_hex(_SALT_BYTES),
+        page_items=UNLIMITED if context.read_only else page_items,
+        created=context.clock.now(),
+    )
+
+
+def keep_name(name: str) -> str:
+    """Return a name that means the same in another working folder."""
+    path = Path(name).expanduser()
+    return str(path.absolute()) if path.exists() else name
+
+
+def continue_run(
+    context: AppContext, store: ReviewStore, kind: RunKind, run_id: str, limit: int | None
+) -> StoredRun | NotFound:
+    """Return the stored run that a request continues."""
+    if context.read_only:
+        raise ReadOnly(operation=f"{kind} --run-id")
+    run = store.load_run(run_id)
+    if run is None or run.kind != kind:
+        shown = escape_undecodable(run_id)
+        return build_lookup_fault(shown, f"no such run: {shown}")
+    if limit not in {None, run.page_items}:
+        cause = f"the pages of this run have up to {run.page_items} items"
+        raise InvalidInput(field="$.limit", cause=cause)
+    return run
+
+
+def load_document(
+    context: AppContext, library: ReviewLibrary, run: StoredRun, names: Sequence[str], file: int
+) -> ReviewDocument:
+    """Return a document of a run as it is now.
+
+    Its root is the folder of its source, else that which was named, else its own.
+
+    Raises:
+        UnsupportedMedia: It is not text, or no prose.
+        IoError: It cannot be read.
+    """
+    path = run.files[file]
+    if not library.may_read(path):
+        raise build_read_error(path, "it is in no folder of the index")
+    above = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
+    root = library.find_root(path) or max(above, key=len, default=str(Path(path).parent))
+    try:
+        read = build_review_text(
+            Path(path),
+            Path(root),
+            max_bytes=context.settings.ingest.max_file_bytes,
+            doc_path=name_document(path),
+            stored=library.find_document(path),
+        )
+    except ParseFailed as fault:
+        raise UnsupportedMedia(path=path, media=fault.cause) from fault
+    return ReviewDocument(read)
 
 
 _PAGE_ITEMS: dict[ReviewTierName, int] = {"quick": 32, "deep": 48}
@@ -94,11 +428,12 @@ def review(
         Cancelled: The work was stopped before anything was done.
     """
     _check_request(request)
-    is_stored = request.text is None and not context.read_only
-    with open_run_store(context, stored=is_stored) as store:
+    with open_run_store(context) as store:
         library = ReviewLibrary(context)
-        begin = _create_run if request.run_id is None else _continue_run
-        started = begin(context, library, store, request)
+        if request.run_id is None:
+            started = _create_run(context, library, request)
+        else:
+            started = _continue_run(context, store, request, request.run_id)
         if isinstance(started, NotFound):
             return started
         run, first, changes = started
@@ -117,22 +452,22 @@ def review(
             store=store,
             worker=worker,
             asks_model=asks_model,
-            load=lambda file: load_document(
-                context, library, run, first.names, file, text=first.text
-            ),
+            load=partial(load_document, context, library, run, first.names),
             report=report,
             cancel=cancel,
             build_failure=partial(build_unusable_failure, context, "review"),
+            fail_on=request.fail_on,
             required=is_required,
+            is_stored=not context.read_only,
+            missing=missing.values(),
         )
-        options = PageOptions(request.fail_on, is_stored, missing.values())
-        return RunPages(run, ports, options).build(request.cursor, all_pages=request.all_pages)
+        return RunPages(run, ports).build(request.cursor, all_pages=request.all_pages)
 
 
 def _check_request(request: ReviewRequest) -> None:
     """Refuse a request whose fields contradict each other."""
     if request.run_id is not None:
-        for field in ("names", "rules", "text", "changed"):
+        for field in ("names", "rules", "changed"):
             if getattr(request, field):
                 raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
         return
@@ -140,10 +475,6 @@ def _check_request(request: ReviewRequest) -> None:
         raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
     if not request.names:
         raise InvalidInput(field="$.names", cause="no document is named")
-    if request.text is not None and len(request.names) != 1:
-        raise InvalidInput(field="$.text", cause="it is that of one file, and several are named")
-    if request.text is not None and request.changed is not None:
-        raise InvalidInput(field="$.changed", cause="git compares files, and a text is given")
 
 
 def _requires_model(request: ReviewRequest) -> bool:
@@ -152,11 +483,10 @@ def _requires_model(request: ReviewRequest) -> bool:
 
 
 def _continue_run(
-    context: AppContext, _library: ReviewLibrary, store: ReviewStore, request: ReviewRequest
+    context: AppContext, store: ReviewStore, request: ReviewRequest, run_id: str
 ) -> _Started | NotFound:
     """Return the stored run that a request continues."""
-    assert request.run_id is not None, "it was checked"
-    run = continue_run(context, store, "review", request.run_id, request.limit)
+    run = continue_run(context, store, "review", run_id, request.limit)
     if isinstance(run, NotFound):
         return run
     if request.tier == "deep" and run.tier != "deep":
@@ -170,13 +500,10 @@ def _continue_run(
 
 
 def _create_run(
-    context: AppContext, library: ReviewLibrary, _store: ReviewStore, request: ReviewRequest
+    context: AppContext, library: ReviewLibrary, request: ReviewRequest
 ) -> _Started | NotFound:
     """Return a new run of the documents that the request names; it is not stored yet."""
-    if request.text is None:
-        files = find_targets(context, library, request.names)
-    else:
-        files = find_given_target(library, request.names[0])
+    files = find_targets(context, library, request.names)
     if isinstance(files, NotFound):
         return files
     request = replace(request, names=[keep_name(name) for name in request.names])
@@ -187,7 +514,7 @@ def _create_run(
         request = replace(request, changed=changes.revision)
     if context.read_only and len(files) > 1 and not request.all_pages:
         raise ReadOnly(operation="review of several documents")
-    limit = request.limit or _PAGE_ITEMS[request.tier] if request.text is None else UNLIMITED
+    limit = request.limit or _PAGE_ITEMS[request.tier]
     run = create_run(context, request, files, _choose_model(context, request), limit)
     return _Started(run, request, changes)
 
@@ -200,3 +527,45 @@ def _choose_model(context: AppContext, request: ReviewRequest) -> str | None:
         cause = "a language model is needed, and `models.llm.provider` is `extractive`"
         raise InvalidInput(field="$.model" if request.model else "$.tier", cause=cause)
     return (request.model or llm.model) if asks_model else None
+
+
+def apply_fixes(context: AppContext, request: ReviewApplyRequest) -> ReviewApplied | NotFound:
+    """Apply the fixes of a run, or return what they would change.
+
+    Every file is checked before the first fix is written.
+
+    Raises:
+        InvalidInput: A file is not the one that was reviewed, or the run has no such item.
+        IoError: A file cannot be read or written.
+        ReadOnly: Writing is switched off.
+    """
+    if not request.dry_run:
+        context.refuse_when_read_only("review --apply")
+    with context.open_review_store() as store:
+        run = store.load_run(request.run_id)
+        if run is None:
+            return build_not_found(request.run_id, "run")
+        if run.kind != "review":
+            cause = "the run is a translation, which has no fixes"
+            raise InvalidInput(field="$.run_id", cause=cause)
+        listed = list(list_fixes(store, run, request.uids))
+    is_any = request.unsafe or request.uids is not None
+    fixed, waiting = [], 0
+    for path, content_hash, items in listed:
+        chosen = [item for item in items if is_any or is_safe(item)]
+        waiting += len(items) - len(chosen)
+        if chosen:
+            fixed.append(fix_file(path, content_hash, chosen))
+    files = [file for file in fixed if file.reply.applied]
+    applied = [file.reply for file in files]
+    if not request.dry_run:
+        for file in files:
+            refuse_unwritable(file.path)
+        applied = [replace(file.reply, backup=str(write_file(file))) for file in files]
+    return ReviewApplied(
+        run_id=request.run_id,
+        dry_run=request.dry_run,
+        files=applied,
+        waiting=waiting,
+        refused=sum(file.refused for file in fixed),
+    )

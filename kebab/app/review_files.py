@@ -1,112 +1,146 @@
-"""Reads what reviews ask about the files of a folder, without an index."""
+"""Reads the files that are reviewed, and applies fixes to them.
 
-import os
-import re
-import unicodedata
+The text as it is in the file, its anchors, the lines that changed against git, and the lines and
+columns of the items of a page. Every file is checked before the first fix is written, and fixes
+that would break a page are left out. A file is replaced in one step; a copy of it stays beside it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os.path
+import stat
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from errno import EACCES
+from io import StringIO
+from os.path import lexists
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import unquote
 
-from kebab.core.media import MARKDOWN, detect_media_type
-from kebab.review.anchors import fold_anchor, list_anchors
+from msgspec import Struct
 
-_MAX_FILES = 100_000
-_MAX_BYTES = 4 * 1024 * 1024
-_HEADING_CHARS = 64 * 1024 * 1024
-_HEADING = re.compile(r"\n {0,3}#{1,6}[ \t]++([^\n]++)")
-"""What looks like a heading behind the end of a line, which is found faster than a beginning."""
-_IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages"})
+from kebab.core.content import HEAD_BYTES, find_mismatch
+from kebab.core.durable import create_copy, replace_file
+from kebab.core.files import get_suffix, resolve_links
+from kebab.core.ids import hash_content
+from kebab.core.media import MARKDOWN, PLAIN, detect_media_type, is_code, is_reviewed
+from kebab.core.review import Markup, ReviewText, Span
+from kebab.errors.catalog import InvalidInput, IoError, TooLarge, UnsupportedMedia
+from kebab.errors.system import translate_os_errors
+from kebab.limits.deadline import build_failure
+from kebab.parse.encoding import decode_raw, encode_raw
+from kebab.platform import copy_owner
+from kebab.review.document import ReviewDocument, list_anchors
+from kebab.review.segments import PageStructure, keep_harmless, read_structure
+from kebab.review.surroundings import read_text
+from kebab.source.walk import detect_file_media
+from kebab.wire.review import AgentItem, AppliedFile, ItemFix
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
-class FolderFiles(NamedTuple):
-    """The files below a root, by path and by name in one case; `is_complete` when these are all."""
+    from kebab.core.documents import StoredDocument
+    from kebab.core.review import ReviewStore, StoredRun
+    from kebab.source.changes import Lines
+    from kebab.wire.review import AgentItems, ReviewedDocument
 
-    paths: Sequence[str]
-    by_name: Mapping[str, Sequence[str]]
-    is_complete: bool
-
-
-def fold_name(name: str) -> str:
-    """Return a name in one letter case and one form of its characters."""
-    return unicodedata.normalize("NFC", name).casefold()
-
-
-def list_folder(folder: str) -> frozenset[str]:
-    """Return the names in a folder, as they are and in NFC; none when it cannot be read."""
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in entries]
-    except (OSError, ValueError):
-        return frozenset()
-    return frozenset([*names, *(unicodedata.normalize("NFC", name) for name in names)])
+_PARSER = "text-v1"
 
 
-def load_files(root: Path) -> FolderFiles:
-    """Return the first files below a root."""
-    by_name: defaultdict[str, list[str]] = defaultdict(list)
-    paths = list(_list_files(root))
-    for path in paths:
-        by_name[fold_name(path.rpartition("/")[2])].append(path)
-    return FolderFiles(paths, by_name, len(paths) < _MAX_FILES)
+def build_review_text(
+    path: Path,
+    root: Path,
+    *,
+    max_bytes: int,
+    doc_path: str | None = None,
+    stored: StoredDocument | None = None,
+) -> ReviewText:
+    """Read a file for a review.
 
+    `root` is the folder of its source, `stored` the document when it is in the index. Replies call
+    another file `doc_path`, by default its path below the root.
 
-def _list_files(root: Path) -> Iterator[str]:
-    """Yield the paths of the first files below a root, without hidden folders and links."""
-    count, folders = 0, [""]
-    while folders:
-        folder = folders.pop()
-        try:
-            with os.scandir(root / folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in found:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(".") and entry.name not in _IGNORED_FOLDERS:
-                    folders.append(path)
-                continue
-            yield path
-            count += 1
-            if count >= _MAX_FILES:
-                return
-
-
-def _read_text(path: str | Path) -> str | None:
-    """Return a file as text; None when it cannot be read or is too large."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - far faster
-            data = file.read(_MAX_BYTES + 1)
-    except (OSError, ValueError):
-        return None
-    text = data.decode(errors="replace").removeprefix("\ufeff")
-    return None if len(data) > _MAX_BYTES else text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def read_headings(root: Path, files: FolderFiles) -> Mapping[str, str]:
-    """Return the file of each heading of a folder; an empty text when several have it.
-
-    There is none in a folder with too much text, because no heading is certainly the only one.
+    Raises:
+        IoError: The file cannot be read.
+        TooLarge: It has more bytes than the limit.
+        UnsupportedMedia: It is no regular file, or its format is neither prose that is cited by
+            lines nor source code.
+        ParseFailed: It is not text.
     """
-    found: dict[str, str] = {}
-    size = 0
-    for path in files.paths:
-        if detect_media_type(path) != MARKDOWN:
-            continue
-        text = _read_text(root / path) or ""
-        size += len(text)
-        if size > _HEADING_CHARS or not files.is_complete:
-            return {}
-        for key in {fold_anchor(one.partition("{#")[0]) for one in _HEADING.findall(f"\n{text}")}:
-            found[key] = "" if key in found else path
-    return found
+    media, data = read_reviewed_file(path, max_bytes, stored.media if stored else None)
+    decoded = decode_raw(data, str(path), _PARSER)
+    text = _unify_line_ends(decoded.text)
+    markup = read_text_markup(path, media, text)
+    return ReviewText(
+        doc_path=stored.path if stored else doc_path or path.relative_to(root).as_posix(),
+        file=path,
+        root=root,
+        media=media,
+        raw=decoded.text,
+        text=text,
+        content_hash=hash_content(data),
+        doc_id=stored.doc_id if stored else None,
+        lang=(stored.lang if stored else None) or _read_language(markup),
+        markup=markup,
+    )
+
+
+def _unify_line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_text_markup(path: Path, media: str, text: str) -> Markup:
+    """Return the markup of a text in the format of a file."""
+    from kebab.parse.registry import convert_exceptions
+    from kebab.parse.text.markdown_parts import read_markup, read_plain_markup
+
+    with convert_exceptions(str(path), _PARSER):
+        if media == MARKDOWN:
+            return read_markup(text, is_mdx=path.suffix.lower() == ".mdx")
+        if is_code(media):  # only typos looks into code
+            return Markup(code=((0, len(text)),), code_blocks=((0, len(text)),))
+        return read_plain_markup(text)
+
+
+def _read_language(markup: Markup) -> str | None:
+    """Return the language that the front matter names."""
+    from kebab.parse.metadata import read_language
+
+    front = markup.front_matter
+    fields = {name.lower(): value for name, value in front.fields} if front else {}
+    return read_language(fields.get("lang") or fields.get("language"))
+
+
+def read_reviewed_file(path: Path, max_bytes: int, media: str | None) -> tuple[str, bytes]:
+    """Return the media type and the bytes of a file; its errors are those of `build_review_text`.
+
+    `media` is what the index knows.
+    """
+    with translate_os_errors(path, "read"):
+        status = path.stat()
+        if stat.S_ISREG(status.st_mode):
+            media = media or detect_file_media(str(path), status.st_size)
+        elif not stat.S_ISDIR(status.st_mode):  # reading from a pipe waits for its writer
+            media = None
+        if not stat.S_ISDIR(status.st_mode) and not is_reviewed(media):
+            named = media or get_suffix(path.name) or "no extension"
+            raise UnsupportedMedia(path=str(path), media=named)
+        with path.open("rb") as file:
+            data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise TooLarge(what=str(path), size=max(status.st_size, len(data)), limit=max_bytes)
+    mismatch = find_mismatch(media or PLAIN, data[:HEAD_BYTES])
+    if mismatch is not None:
+        raise build_failure(str(path), _PARSER, mismatch.cause)
+    return media or PLAIN, data
 
 
 def read_anchors(path: str) -> frozenset[str] | None:
     """Return the anchors of a Markdown file, folded; None when they are not known."""
     is_known = detect_media_type(path) == MARKDOWN and Path(path).is_file()
-    text = _read_text(path) if is_known else None
+    text = read_text(path) if is_known else None
     if text is None:
         return None
     from kebab.parse.text.markdown_parts import read_markup
@@ -115,3 +149,373 @@ def read_anchors(path: str) -> frozenset[str] | None:
         return list_anchors(text, read_markup(text, is_mdx=path.endswith(".mdx")))
     except RuntimeError:
         return None
+
+
+class RunChanges(NamedTuple):
+    """The changed files of a run with their lines, and the revision to compare with again."""
+
+    lines: Mapping[str, Lines | None]
+    revision: str
+
+    def list_lines(self, document: ReviewDocument) -> Sequence[Span] | None:
+        """Return the changed lines of a document; None when all count."""
+        return self.lines.get(resolve_links(str(document.source.file)), ())
+
+
+def find_changes(files: Sequence[str], revision: str, names: Sequence[str] = ()) -> RunChanges:
+    """Ask git which of the files changed since a revision; `names` are folders without any.
+
+    Raises:
+        InvalidInput: A file is in no work tree, or git does not know the revision.
+        DependencyMissing: There is no git.
+    """
+    from kebab.source.changes import find_repository, find_work_tree, list_changes
+
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    trees: dict[str, str | None] = {}
+    probes = files or [f"{resolve_links(name)}/_" for name in names]
+    for file in map(resolve_links, probes):
+        folder = file.rpartition("/")[0]
+        if folder not in trees:
+            trees[folder] = find_work_tree(file)
+        top = trees[folder]
+        if top is None:
+            cause = f"it is in no work tree of git: {folder}"
+            raise InvalidInput(field="$.changed", cause=cause)
+        groups[top].append(file)
+    found: dict[str, Lines | None] = {}
+    base = revision
+    for top, below in groups.items():
+        repository = find_repository(top, revision)
+        folder = os.path.commonpath([file.rpartition("/")[0] or "/" for file in below])
+        found |= list_changes(repository, [folder])
+        if len(groups) == 1 and repository.has_commit:
+            base = repository.base
+    return RunChanges(
+        {file: found[file] for file in map(resolve_links, files) if file in found}, base
+    )
+
+
+FileState = Literal["same", "changed", "unreadable"]
+
+
+class Place(NamedTuple):
+    """A position in a file, all from 1: the column counts code points, `utf16` UTF-16 units."""
+
+    line: int
+    column: int
+    utf16: int
+
+
+FIRST_PLACE = Place(1, 1, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocatedItem:
+    r"""An item with its place.
+
+    Attributes:
+        start: Where its text begins; the first place when the file is no longer the same.
+        end: The place behind its text.
+        lines: The lines of its text without their ends; empty when the file is not the same.
+    """
+
+    item: AgentItem
+    start: Place = FIRST_PLACE
+    end: Place = FIRST_PLACE
+    lines: tuple[str, ...] = ()
+
+
+class LocatedPage(NamedTuple):
+    """The items of a page in the order of the text, and whether the file is the same."""
+
+    state: FileState
+    items: tuple[LocatedItem, ...]
+
+
+class ItemLocator:
+    """Locates the items of pages; the last file is kept, because its pages follow one another."""
+
+    def __init__(self) -> None:
+        self._file: tuple[str, str] | None = None
+        self._document: ReviewDocument | None = None
+        self._state: FileState = "same"
+
+    def locate(self, page: AgentItems) -> LocatedPage:
+        """Return the items of a page with their places, sorted by them."""
+        if page.document is None:
+            return LocatedPage("same", ())
+        if self._file != (page.document.file, page.document.content_hash):
+            self._open(page.document)
+        document, items = self._document, sorted(page.items, key=lambda item: item.o)
+        if document is None:
+            return LocatedPage(self._state, tuple(LocatedItem(item=item) for item in items))
+        return LocatedPage("same", tuple(_locate(document, item) for item in items))
+
+    def _open(self, reviewed: ReviewedDocument) -> None:
+        self._file, self._document = (reviewed.file, reviewed.content_hash), None
+        try:
+            with translate_os_errors(Path(reviewed.file), "read"):
+                data = Path(reviewed.file).read_bytes()
+        except IoError:
+            self._state = "unreadable"
+            return
+        self._state = "same" if hash_content(data) == reviewed.content_hash else "changed"
+        if self._state == "same":
+            self._document = build_document(reviewed, decode_raw(data, reviewed.file).text)
+
+
+def build_document(reviewed: ReviewedDocument, raw: str) -> ReviewDocument:
+    """Return a document with this text and without its markup."""
+    file = Path(reviewed.file)
+    return ReviewDocument(
+        ReviewText(
+            doc_path=reviewed.doc_path,
+            file=file,
+            root=file.parent,
+            media=reviewed.media,
+            raw=raw,
+            text=_unify_line_ends(raw),
+            content_hash=reviewed.content_hash,
+        )
+    )
+
+
+def _locate(document: ReviewDocument, item: AgentItem) -> LocatedItem:
+    start, end = document.from_utf16(*item.o)
+    first, last = _find_place(document, start), _find_place(document, end)
+    top = document.line_starts[first.line - 1]
+    bottom = document.text.find("\n", max(start, end))
+    text = document.text[top : bottom if bottom >= 0 else None]
+    return LocatedItem(item=item, start=first, end=last, lines=tuple(text.split("\n")))
+
+
+def _find_place(document: ReviewDocument, offset: int) -> Place:
+    line, column = document.find_line(offset)
+    before = document.text[offset - column + 1 : offset]
+    utf16 = len(before.encode("utf-16-le", "surrogatepass")) // 2
+    return Place(line, column, utf16 + 1)
+
+
+_RUN = "$.run_id"
+_UNIT = 2
+"""The bytes of a UTF-16 code unit."""
+_CODEC = "utf-16-le"
+_MOST_COPIES = 1000
+_LINK = "link"
+"""The kind of findings about links."""
+_PAGE_SUFFIXES = ("", ".md", ".mdx", ".markdown")
+"""What the target of a link may leave out."""
+
+
+class FixedFile(Struct, frozen=True, kw_only=True):
+    """A file before and after its fixes, what a reply says of it, and how many were refused."""
+
+    path: Path
+    before: bytes
+    after: bytes
+    reply: AppliedFile
+    refused: int
+
+
+def is_safe(item: AgentItem) -> bool:
+    """Return whether the fix of an item is certain."""
+    return isinstance(item.fix, ItemFix) and item.fix.safe is True
+
+
+def refuse_unwritable(path: Path) -> None:
+    """Refuse a file that is read-only.
+
+    Raises:
+        IoError: It is.
+    """
+    with translate_os_errors(path, "write"):
+        is_writable = path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
+        if not is_writable or not os.access(path, os.W_OK):
+            raise PermissionError(EACCES, "the file is read-only", str(path))
+
+
+def list_fixes(
+    store: ReviewStore, run: StoredRun, uids: Collection[str] | None
+) -> Iterator[tuple[Path, str, list[AgentItem]]]:
+    """Yield each file with its hash and the items whose fixes are chosen; None means all.
+
+    Raises:
+        InvalidInput: The run has no item with one of the ids.
+    """
+    by_document: dict[int, list[AgentItem]] = {}
+    for unit in store.list_units(run.run_id, 0, len(store.list_states(run.run_id))):
+        by_document.setdefault(unit.key.document, []).extend(unit.result.items)
+    known = {item.uid for items in by_document.values() for item in items}
+    for uid in uids or ():
+        if uid not in known:
+            raise InvalidInput(field="$.uids", cause=f"the run has no item `{uid}`")
+    for document in store.list_documents(run.run_id):
+        chosen = [
+            item
+            for item in by_document.get(document.number, ())
+            if isinstance(item.fix, ItemFix) and (uids is None or item.uid in uids)
+        ]
+        if chosen:
+            yield Path(run.files[document.number]), document.content_hash, chosen
+
+
+def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> FixedFile:
+    """Return a file with its fixes applied; nothing is written.
+
+    Fixes that overlap an earlier one or would break the page are left out.
+
+    Raises:
+        InvalidInput: The file has other bytes than those that were reviewed, or its encoding lacks
+            a character of a fix.
+        IoError: It cannot be read.
+    """
+    with translate_os_errors(path, "read"):
+        before = path.read_bytes()
+    if hash_content(before) != content_hash:
+        raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {path}")
+    decoded = decode_raw(before, str(path))
+    text = decoded.text
+    selected = select_fixes(items)
+    kept = selected
+    if detect_media_type(path.name) == MARKDOWN:
+        structure = read_structure(text)
+        kept = keep_harmless(
+            selected,
+            lambda some: _keeps_page(
+                structure, read_structure(replace_units(text, some)), path, some
+            ),
+        )
+    fixed = replace_units(text, kept)
+    after = encode_raw(fixed, decoded, before)
+    if after is None:
+        cause = f"the encoding {decoded.encoding} of {path} lacks a character of the fixes"
+        raise InvalidInput(field=_RUN, cause=cause)
+    return FixedFile(
+        path=path,
+        before=before,
+        after=after,
+        reply=AppliedFile(
+            file=str(path),
+            backup=None,
+            applied=len(kept),
+            overlapping=len(items) - len(selected),
+            diff=_compare_texts(text, fixed, path.name),
+        ),
+        refused=len(selected) - len(kept),
+    )
+
+
+def _keeps_page(
+    before: PageStructure, after: PageStructure, path: Path, items: Sequence[AgentItem]
+) -> bool:
+    """Return whether a page has what it had.
+
+    Only findings about links change targets, and to those of files that exist.
+    """
+    is_same = (len(before.blocks), before.code, before.inline) == (
+        len(after.blocks),
+        after.code,
+        after.inline,
+    )
+    if (
+        not is_same
+        or after.emphasis < before.emphasis
+        or after.links.total() < before.links.total()
+    ):
+        return False
+    if before.links - after.links and not any(item.k == _LINK for item in items):
+        return False
+    return all(_exists(path, target) for target in after.links - before.links)
+
+
+def _exists(path: Path, target: str) -> bool:
+    """Return whether a new target is no path, or that of a file."""
+    name = unquote(target.partition("#")[0].partition("?")[0])
+    if not name or name.startswith("/") or ":" in name.partition("/")[0]:
+        return True
+    return any(lexists(f"{path.parent}/{name}{suffix}") for suffix in _PAGE_SUFFIXES)
+
+
+def select_fixes(items: Sequence[AgentItem]) -> list[AgentItem]:
+    """Return the items in the order of the text, without those that overlap an earlier one."""
+    chosen: list[AgentItem] = []
+    for item in sorted(items, key=lambda item: item.o[0]):
+        last = chosen[-1].o if chosen else None
+        if last is None or (item.o[0] >= last[1] and item.o != last):
+            chosen.append(item)
+    return chosen
+
+
+def replace_units(text: str, items: Sequence[AgentItem]) -> str:
+    """Return a text with the fixes of items, which do not overlap and are in order."""
+    units = text.encode(_CODEC, "surrogatepass")
+    parts, done = [], 0
+    for item in items:
+        start, end = (offset * _UNIT for offset in item.o)
+        assert isinstance(item.fix, ItemFix)
+        parts += [units[done:start], item.fix.text.encode(_CODEC, "surrogatepass")]
+        done = end
+    return b"".join([*parts, units[done:]]).decode(_CODEC, "surrogatepass")
+
+
+def _compare_texts(before: str, after: str, name: str) -> str:
+    """Return the differences of two texts in the unified format; line ends do not count."""
+    old, new = (StringIO(text, newline=None).readlines() for text in (before, after))
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+def write_file(file: FixedFile) -> Path:
+    """Replace a file, and return the path of the copy of the original beside it.
+
+    The file that a symbolic link names is replaced. Permissions and owner stay.
+
+    Raises:
+        InvalidInput: The file changed meanwhile.
+        IoError: It cannot be written; it is as it was.
+    """
+    with translate_os_errors(file.path, "write"):
+        target = file.path.resolve(strict=True)
+        if target.read_bytes() != file.before:
+            raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {file.path}")
+        status = target.stat()
+        # A cut must not leave the new text without the copy.
+        backup = create_copy(_list_copies(target), file.before, status)
+        try:
+            with replace_file(target) as draft:
+                draft.write(file.after)
+                copy_owner(draft.fileno(), status)
+        except OSError:
+            backup.unlink()
+            raise
+    return backup
+
+
+def swap_copy(file: Path, name: str) -> bool:
+    """Exchange a file and the copy of its original that has this name; return whether it is there.
+
+    Both texts stay, so what was written since the fix is not lost.
+
+    Raises:
+        IoError: The system refuses.
+    """
+    with translate_os_errors(file, "write"):
+        target = file.resolve(strict=True)
+        copy = next((path for path in _list_copies(target) if path.name == name), None)
+        if copy is None or copy.is_symlink() or not copy.is_file():
+            return False
+        refuse_unwritable(target)
+        kept = copy.with_name(f"{copy.name}.undo")
+        target.rename(kept)
+        copy.rename(target)
+        kept.rename(copy)
+    return True
+
+
+def _list_copies(target: Path) -> Iterator[Path]:
+    """Yield the paths that a copy of the original may have."""
+    ends = (".orig", *(f".orig.{number}" for number in range(2, _MOST_COPIES)))
+    return (target.with_name(target.name + end) for end in ends)

@@ -85,7 +85,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
         if signal.found:
             unreadable = build_unreadable(context, signal, "schema")
     from kebab.parse.registry import PARSERS, list_parser_versions
-    from kebab.plugins import GROUPS, find_plugins
+    from kebab.plugins import find_plugins
 
     return Introspection(
         kebab_version=__version__,
@@ -106,9 +106,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
         unreadable=unreadable,
         indexing=find_indexing(context) or UNSET,
         coverage=coverage,
-        plugins=[
-            fill_record(PluginRow, one) for one in find_plugins(context.settings.plugins, *GROUPS)
-        ],
+        plugins=[fill_record(PluginRow, one) for one in find_plugins(context.settings.plugins)],
     )
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from kebab.app.context import AppContext
 from kebab.app.model_adapters import build_language_model
-from kebab.app.review_start import (
+from kebab.app.review import (
     ReviewLibrary,
     build_unusable_failure,
     continue_run,
@@ -19,16 +19,13 @@ from kebab.app.review_start import (
     load_document,
     open_run_store,
 )
-from kebab.app.review_surroundings import list_terms
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
 from kebab.core.review import ReviewStore, StoredRun
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
-from kebab.review.items import build_items
-from kebab.review.pages import PageOptions, RunPages
-from kebab.review.translate_worker import TranslateWorker, collect_targets
-from kebab.review.translation import build_translation
-from kebab.review.worker import RunPorts
+from kebab.review.pages import RunPages
+from kebab.review.run import RunPorts
+from kebab.review.translation import TranslateWorker, build_translation, collect_targets
 from kebab.text.language import get_language_name
 from kebab.wire.record import NotFound, decode_request
 from kebab.wire.review import AgentItems, TranslatedText, TranslateRequest
@@ -73,7 +70,6 @@ def translate(
             return run
         first = decode_request(run.request.encode(), TranslateRequest)
         llm = build_language_model(context.settings, run.model, operation="translate")
-        glossary = list_terms(context.settings.review.glossary)
         load = partial(load_document, context, library, run, [first.name or ""])
 
         def complete(page: AgentItems) -> AgentItems:
@@ -89,17 +85,17 @@ def translate(
 
         ports = RunPorts(
             store=store,
-            worker=TranslateWorker(llm, to=first.to or "", glossary=glossary),
+            worker=TranslateWorker(llm, to=first.to or ""),
             asks_model=True,
             load=load,
             report=report_complete,
             cancel=cancel,
             build_failure=partial(build_unusable_failure, context, "translate"),
+            fail_on=request.fail_on,
             required=True,
+            is_stored=not context.read_only,
         )
-        options = PageOptions(request.fail_on, is_stored=not context.read_only)
-        pages = RunPages(run, ports, options)
-        return complete(pages.build(request.cursor, all_pages=request.all_pages))
+        return complete(RunPages(run, ports).build(request.cursor, all_pages=request.all_pages))
 
 
 def _check_request(request: TranslateRequest) -> None:
@@ -155,9 +151,6 @@ def _start_run(
 
 def _build_text(document: "ReviewDocument", store: ReviewStore, run_id: str) -> TranslatedText:
     units = store.list_units(run_id, 0, len(store.list_states(run_id)))
-    targets = collect_targets(item for unit in units for item in unit.result.items)
-    built = build_translation(document, targets)
-    findings, _ = build_items(document, built.findings)
-    return TranslatedText(
-        text=built.text, segments=built.segments, translated=built.translated, findings=findings
-    )
+    items = [item for unit in units for item in unit.result.items]
+    named = {str(item.cid) for item in items}
+    return build_translation(document, collect_targets(items), named)

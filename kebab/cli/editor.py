@@ -1,7 +1,7 @@
-"""Opens documents at citations in an editor or a viewer, and addresses in a browser.
+"""Opens documents at citations in an editor, and addresses in a browser.
 
-Files with lines of their own go to the editor. Any other file is no text, so it goes to the
-viewer of `PDFVIEWER` if it is a PDF, else to the program that the system has for it.
+Files with lines of their own go to the editor. Any other file is no text, so it goes to the program
+that the system has for it.
 """
 
 import os
@@ -9,7 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from threading import Thread
 
@@ -17,7 +17,7 @@ from kebab import platform
 from kebab.cli.channels import OutputChannels
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.errors.system import build_missing_program, build_read_error
-from kebab.wire.citation import Citation, CodeCitation, LineCitation, PageCitation
+from kebab.wire.citation import Citation, CodeCitation, LineCitation
 
 _EDITORS = {
     "vi vim nvim gvim mvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient"
@@ -33,21 +33,6 @@ _EDITORS = {
 }
 """How editors take a line; the JetBrains editors take `--line` before the file."""
 
-_VIEWERS = {
-    "zathura": ("-P", "{number}", "{file}"),
-    "okular atril foxitreader": ("-p", "{number}", "{file}"),
-    "sioyek": ("--page", "{number}", "{file}"),
-    "sumatrapdf": ("-page", "{number}", "{file}"),
-    "qpdfview": ("{file}#{number}",),
-    "skim": ("skim:{address}#page={number}",),
-    "evince xreader papers": ("-i", "{number}", "{file}"),
-    "mupdf mupdf-gl mupdf-x11 xpdf tdf": ("{file}", "{number}"),
-    "firefox chromium chromium-browser google-chrome brave brave-browser": (
-        "file:{address}#page={number}",
-    ),
-}
-"""How viewers take a page, counted from 1."""
-
 _SYSTEM_OPENERS = ("open", "xdg-open")
 _OPENERS, _TEXT_OPENERS = {"darwin": ("open",)}, {"darwin": ("open", "-t")}
 """What shows a text; the others run a script, which a document may be."""
@@ -62,9 +47,12 @@ def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]
         DependencyMissing: There is no editor and no program of the system.
     """
     editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
-    if editor:
-        return _add_place(split_words(editor), _EDITORS, file, line)
-    return build_opener_command(file, environ, _name_editor(), is_text=True)
+    if not editor:
+        return build_opener_command(file, environ, _name_editor(), is_text=True)
+    words = split_words(editor)
+    name = PurePath(words[0]).name.lower().removesuffix(".exe")
+    found = (syntax for names, syntax in _EDITORS.items() if name in names.split())
+    return [*words, *(one.format(file=file, number=line) for one in next(found, ("{file}",)))]
 
 
 def _name_editor() -> str:
@@ -149,19 +137,6 @@ def build_window_command(
     return build_open_command(file, citation, line, environ)
 
 
-def _add_place(
-    words: list[str], syntaxes: Mapping[str, tuple[str, ...]], file: str, number: int
-) -> list[str]:
-    """Return a command that opens a file at a line or a page; an unknown program gets the file."""
-    name = PurePath(words[0]).name.lower().removesuffix(".exe")
-    found = (syntax for names, syntax in syntaxes.items() if name in names.split())
-    syntax = next(found, ("{file}",))
-    address = Path(file).as_uri().removeprefix("file:") if Path(file).is_absolute() else file
-    filled = [one.format(file=file, number=number, address=address) for one in syntax]
-    # Skim is no program, but `open` knows its addresses.
-    return ["open", *filled] if name == "skim" else [*words, *filled]
-
-
 def build_open_command(
     file: str, citation: Citation, line: int, environ: Mapping[str, str]
 ) -> list[str]:
@@ -172,10 +147,7 @@ def build_open_command(
     """
     if isinstance(citation, LineCitation | CodeCitation):
         return build_command(file, line, environ)
-    viewer = environ.get("PDFVIEWER", "").strip()
-    if viewer and isinstance(citation, PageCitation):
-        return _add_place(split_words(viewer), _VIEWERS, file, citation.page.number)
-    return build_opener_command(file, environ, "export PDFVIEWER=zathura")
+    return build_opener_command(file, environ, f"kebab fetch {shlex.quote(citation.uri)}")
 
 
 _WAIT_S = 3.0

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from kebab.app.events import ReviewEncoder
-from kebab.app.review_text import ItemLocator
+from kebab.app.review_files import ItemLocator
 from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.event_lines import EventLines
 from kebab.cli.progress import run_review
@@ -19,19 +18,20 @@ from kebab.cli.render.canvas import clean, truncate
 from kebab.cli.render.progress import CLEAR_LINE
 from kebab.cli.render.review import (
     ReviewTally,
+    SarifLog,
     render_applied,
     render_fix_plan,
     render_items,
     render_no_page,
     render_path,
+    render_positions,
     render_review_notes,
     render_summary,
 )
-from kebab.cli.render.review_formats import SarifLog, render_positions
 from kebab.errors.catalog import Cancelled
 from kebab.errors.signal import Exit
 from kebab.wire.record import NotFound, find_exit_status
-from kebab.wire.review import AgentItems, ReviewApplyRequest, ReviewRequest, ReviewRulesRequest
+from kebab.wire.review import AgentItems, ReviewApplyRequest, ReviewRequest, TranslateRequest
 
 if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
@@ -53,11 +53,11 @@ class PageDisplay:
 class TextDisplay(PageDisplay):
     """Shows findings below their file; as `lines`, one line each with the summary on stderr."""
 
-    def __init__(self, context: CommandContext, text: str | None, *, lines: bool) -> None:
+    def __init__(self, context: CommandContext, *, lines: bool) -> None:
         self._out, self._err = context.channels
         self._canvas = context.create_canvas(self._err if lines else self._out)
         self._lines = lines
-        self._locator = ItemLocator(text)
+        self._locator = ItemLocator()
         self._file: str | None = None
 
     def show(self, page: AgentItems) -> None:
@@ -84,11 +84,10 @@ class TextDisplay(PageDisplay):
 class SarifDisplay(PageDisplay):
     """Writes the log of all findings at the end."""
 
-    def __init__(self, context: CommandContext, text: str | None) -> None:
-        reply = context.run(ReviewRulesRequest())
-        self._log = SarifLog([] if isinstance(reply, NotFound) else reply.rules, Path.cwd())
+    def __init__(self, context: CommandContext) -> None:
+        self._log = SarifLog()
         self._out = context.channels.out
-        self._locator = ItemLocator(text)
+        self._locator = ItemLocator()
 
     def show(self, page: AgentItems) -> None:
         """Keep the findings of a page."""
@@ -174,29 +173,20 @@ class ReviewDisplay(Display["ReviewEvent"]):
 
 
 def review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
-    """Show all findings; a text that is given stands for the file."""
-    lines = form != "text" or not context.channels.out.is_terminal
-    pages: PageDisplay = (
-        SarifDisplay(context, request.text)
-        if form == "sarif"
-        else TextDisplay(context, request.text, lines=lines)
-    )
+    """Show all findings."""
+    lines = not context.channels.out.is_terminal
+    pages = SarifDisplay(context) if form == "sarif" else TextDisplay(context, lines=lines)
     display = ReviewDisplay(context, pages)
     reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, render_no_page)
     display.finish(reply, completed=not cancelled)
-    write_notes(context, display, completed=not cancelled, stored=request.text is None)
+    write_notes(context, display, completed=not cancelled)
     return Exit.INTERRUPTED if cancelled else display.status
 
 
-def write_notes(
-    context: CommandContext, display: ReviewDisplay, *, completed: bool, stored: bool
-) -> None:
-    """Write what limits the result, and the next commands; without storage there are none."""
-    if not stored:
-        display.run_id = None
-        display.tally.warnings.pop("run_not_stored", None)
+def write_notes(context: CommandContext, display: ReviewDisplay, *, completed: bool) -> None:
+    """Write what limits the result, and the next commands."""
     channel = context.channels.err
     canvas = context.create_canvas(channel)
     channel.write_lines(render_review_notes(display.tally, canvas))
@@ -212,7 +202,7 @@ def write_notes(
 
 
 def review_quietly(
-    context: CommandContext, request: ReviewRequest
+    context: CommandContext, request: ReviewRequest | TranslateRequest
 ) -> tuple[AgentItems | NotFound, bool]:
     """Return the reply, and whether it was cancelled; the progress is events on stderr."""
     if context.flags.machine:

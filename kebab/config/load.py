@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from kebab.config.settings import (
     FORMS,
-    GlossaryEntry,
     Settings,
     find_default_config,
 )
@@ -31,10 +30,6 @@ _SWITCHES = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
 }
-_TABLE_KEYS = {
-    "review.glossary": GlossaryEntry.__struct_fields__,
-}
-"""The keys of the tables in lists."""
 
 
 class SettingsReport(NamedTuple):
@@ -213,14 +208,12 @@ def explain_fault(fault: str) -> tuple[str, str]:
         return where.partition("[")[0], f"`{where}`: {words}" if where else words
     name = words.split("`")[1]
     key = f"{where}.{name}" if where else name
-    setting, bracket, _ = where.partition("[")
-    tables = _TABLE_KEYS.get(setting, ())
-    known = [f"{where}.{one}" for one in tables] if bracket else [*iter_setting_keys()]
     import difflib
 
-    near = difflib.get_close_matches(key, known, n=1, cutoff=_CUTOFF if "." in key else 0.5)
+    known, cutoff = [*iter_setting_keys()], _CUTOFF if "." in key else 0.5
+    near = difflib.get_close_matches(key, known, n=1, cutoff=cutoff)
     suggestion = f", did you mean `{near[0]}`?" if near else ""
-    return setting if bracket else key, f"unknown key `{key}`{suggestion}"
+    return key, f"unknown key `{key}`{suggestion}"
 
 
 @cache

@@ -19,8 +19,6 @@ from kebab.platform import is_linux
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
 
-Severity = Literal["error", "warning", "suggestion"]
-
 AUTO = "auto"
 """The value that lets kebab choose the embedding model."""
 
@@ -220,34 +218,17 @@ class Published(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Plugins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What other packages add: formats and rules."""
+    """What other packages add: formats."""
 
     enabled: bool = True
     """Use the plugins that are installed beside kebab; they run with your permissions."""
-
-
-class GlossaryEntry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A term of the glossary."""
-
-    preferred: Annotated[str, Meta(min_length=1)]
-    """The term to use."""
-    forbidden: Annotated[list[Annotated[str, Meta(min_length=1)]], Meta(min_length=1)]
-    """The terms to replace."""
-    lang: str | None = None
-    """The language of the documents, such as `en`; without one, documents in all languages."""
 
 
 class Review(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How documents are reviewed."""
 
     disable: list[str] = msgspec.field(default_factory=list)
-    """The rules that are switched off; `kebab review --explain all` lists them."""
-    severity: dict[str, Severity] = msgspec.field(default_factory=dict)
-    """The severities of rules that have another one, such as `{stale-date="error"}`."""
-    glossary: list[GlossaryEntry] = msgspec.field(default_factory=list)
-    """Terms for the language model and what they replace, such as
-    `{preferred="Kubernetes", forbidden=["k8s"]}`; with `lang="en"` only in documents in that
-    language."""
+    """The rules that are switched off; `kebab help review-rules` lists them."""
     stale_days: Natural = 730
     """After how many days a statement `as of` a date is reported; 0 means never."""
     keep_days: Positive = 30
@@ -289,7 +270,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     published: Published = Published()
     """Published knowledge bases."""
     plugins: Plugins = Plugins()
-    """What other packages add: formats and rules."""
+    """What other packages add: formats."""
 
 
 _APP = "kebab"

@@ -1,7 +1,6 @@
 """Declares what reviews work with.
 
-Markup, findings, units, the surroundings of a document, the stored runs, and the port that stores
-them.
+Markup, findings, units, the stored runs, and the port that stores them.
 
 Offsets are code points of `ReviewText.text` unless a docstring says otherwise.
 
@@ -21,15 +20,12 @@ from kebab.wire.record import FinishName
 from kebab.wire.review import (
     AgentItem,
     EditName,
-    ItemCitation,
     ItemWarning,
     SeverityName,
     SideName,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
     from pathlib import Path
 
     from kebab.core.queries import StoredChunk
@@ -62,14 +58,6 @@ class LinkUse(NamedTuple):
     is_image: bool = False
 
 
-class AnchorUse(NamedTuple):
-    """An id that the text declares at [start, end), outside headings."""
-
-    anchor: str
-    start: int
-    end: int
-
-
 class FrontMatterUse(NamedTuple):
     """The front matter at [start, end), and its top-level fields in order."""
 
@@ -86,7 +74,7 @@ class Markup(NamedTuple):
 
     headings: tuple[Heading, ...] = ()
     links: tuple[LinkUse, ...] = ()
-    anchors: tuple[AnchorUse, ...] = ()
+    anchors: tuple[str, ...] = ()
     """The ids outside headings, such as `<a id="x">`, `^block` and `(label)=`."""
     front_matter: FrontMatterUse | None = None
     code: tuple[Span, ...] = ()
@@ -111,7 +99,6 @@ class ReviewText:
     raw: str = field(repr=False)
     text: str = field(repr=False)
     content_hash: str
-    encoding: str = "utf-8"
     doc_id: str | None = None
     lang: str | None = None
     markup: Markup = field(default=Markup(), repr=False)
@@ -145,16 +132,6 @@ class Finding:
     lang: str | None = None
     side: SideName | None = None
     cid: str | None = None
-    cites: StoredChunk | None = None
-    """The passage of another note that the finding refers to; the item gets its `cid`."""
-
-
-class GlossaryTerm(NamedTuple):
-    """A term of the settings: the preferred form, the forbidden ones, and its language if any."""
-
-    preferred: str
-    forbidden: tuple[str, ...]
-    lang: str | None = None
 
 
 class SimilarParagraph(NamedTuple):
@@ -162,43 +139,6 @@ class SimilarParagraph(NamedTuple):
 
     chunk: StoredChunk
     similarity: float
-
-
-class Surroundings(Protocol):
-    """What a rule may ask about the world around a document; answers are cached per run."""
-
-    @property
-    def today(self) -> date:
-        """The date of the review."""
-
-    @property
-    def stale_days(self) -> int:
-        """After how many days a statement `as of` a date is stale; 0 means never."""
-
-    @property
-    def has_index(self) -> bool:
-        """Whether there is an index, and so may be other notes to compare a paragraph with."""
-
-    def exists(self, path: Path | str) -> bool:
-        """Return whether a file or a folder exists."""
-
-    def list_anchors(self, path: Path) -> frozenset[str] | None:
-        """Return the anchors of a text file; None when it cannot be read or has another format."""
-
-    def find_heading(self, document: ReviewText, key: str) -> Path | None:
-        """Return the only Markdown file of the same source with this heading.
-
-        `key` has the letters and digits of the heading in one case.
-        """
-
-    def find_note(self, document: ReviewText, target: str) -> Path | None:
-        """Return the file of the same source with this path, name, title or alias."""
-
-    def list_namesakes(self, document: ReviewText, name: str) -> Sequence[Path]:
-        """Return the files of the same source whose name is this one; their case may differ."""
-
-    def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
-        """Return the most similar passage of another note when it is nearly the same."""
 
 
 UnitKind: TypeAlias = Literal["rules", "proofread", "draft", "unread"]
@@ -244,7 +184,6 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         items: Its items.
-        citations: The passages that the items refer to.
         doubtful: The uids of findings that are probably no mistakes; they are left out.
         ignored: How many findings comments ignore.
         fault: Why the document cannot be read.
@@ -252,7 +191,6 @@ class UnitResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     items: tuple[AgentItem, ...] = ()
-    citations: tuple[ItemCitation, ...] = ()
     doubtful: tuple[str, ...] = ()
     ignored: int = 0
     fault: str | None = None

@@ -12,7 +12,7 @@ from kebab.core.ports import LibraryWriter, Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.worker import runs_in_worker
 from kebab.parse.registry import parse_in_part
-from kebab.plugins import PARSERS, Plugin, inspect_plugins
+from kebab.plugins import Plugin, inspect_plugins
 
 _PARTS: Any = tuple[tuple([*ParsedDocument.__annotations__.values()][:-1])]  # type: ignore[misc]
 """The types of the fields of a document but the last one."""
@@ -95,7 +95,7 @@ class Formats(NamedTuple):
 def find_formats(settings: Plugins) -> Formats:
     """Return the formats of all plugins that can be used."""
     parsers, media, faults = dict[str, Parser](), dict[str, str](), list[str]()
-    for plugin, facts in inspect_plugins(settings, faults, PARSERS):
+    for plugin, facts in inspect_plugins(settings, faults):
         row = facts.media
         assert row is not None, "a parser has a media type"
         stored = format_stored_media(row)

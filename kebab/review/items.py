@@ -1,26 +1,29 @@
-"""Converts findings to items, whose positions are UTF-16 code units of the file, and back."""
+"""Declares rules, and converts findings to items, whose positions are UTF-16 code units."""
 
 import hashlib
 import math
 import re
 import unicodedata
 from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
 
 from msgspec import UNSET, UnsetType
 
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, Span
 from kebab.review.document import ReviewDocument
-from kebab.search.citations import build_file_path, cite_chunk
 from kebab.text.language import shorten
 from kebab.wire.review import (
     MAX_NOTE_CHARS,
     MAX_REASON_CHARS,
     AgentItem,
     EditName,
-    ItemCitation,
     ItemFix,
+    SeverityName,
 )
+
+if TYPE_CHECKING:
+    from kebab.review.surroundings import Surroundings
 
 _LONGEST = 1_000
 """How much of a reason is looked at; normalisation takes quadratic time in combining marks."""
@@ -30,21 +33,46 @@ _CONTROLS = re.compile(
 """Control characters that separate no words, changes of direction, and surrogates."""
 
 
-def build_items(
-    document: ReviewDocument, findings: Iterable[Finding]
-) -> tuple[list[AgentItem], list[ItemCitation]]:
-    """Return the items of findings in order, without repeated ones, and what they cite."""
+class Rule:
+    """A check of one document without a language model.
+
+    The docstring of a rule is its explanation: the first paragraph says in one sentence what it
+    finds, the others say why that is a fault, what is not, and what to do. `example` is Markdown
+    with exactly one finding of the rule.
+    """
+
+    id: ClassVar[str]
+    kind: ClassVar[str]
+    severity: ClassVar[SeverityName]
+    example: ClassVar[str]
+
+    def check(self, document: ReviewDocument, surroundings: "Surroundings") -> Iterable[Finding]:
+        """Yield the findings in any order."""
+        raise NotImplementedError
+
+    def build(
+        self, start: int, end: int, reason: str, *, edit: EditName = "note", fix: Fix | None = None
+    ) -> Finding:
+        """Return a finding at [start, end)."""
+        return Finding(
+            kind=self.kind,
+            severity=self.severity,
+            reason=reason,
+            start=start,
+            end=end,
+            edit=edit,
+            rule_id=self.id,
+            fix=fix,
+        )
+
+
+def build_items(document: ReviewDocument, findings: Iterable[Finding]) -> list[AgentItem]:
+    """Return the items of findings in order, without repeated ones."""
     items: dict[str, AgentItem] = {}
-    citations: dict[str, ItemCitation] = {}
     for finding in findings:
         item = build_item(document, finding)
-        if item.uid in items:
-            continue
-        items[item.uid] = item
-        citation = build_citation(finding)
-        if citation is not None:
-            citations[citation.cid] = citation
-    return list(items.values()), list(citations.values())
+        items.setdefault(item.uid, item)
+    return list(items.values())
 
 
 def build_item(document: ReviewDocument, finding: Finding) -> AgentItem:
@@ -52,7 +80,6 @@ def build_item(document: ReviewDocument, finding: Finding) -> AgentItem:
     span = document.to_utf16(finding.start, finding.end)
     sentences = document.find_sentence_range(finding.start, finding.end)
     edit, fix = _build_fix(document, finding)
-    citation = build_citation(finding)
     return AgentItem(
         uid=compute_uid(finding.kind, sentences, span, finding.rule_id),
         k=finding.kind,
@@ -61,21 +88,13 @@ def build_item(document: ReviewDocument, finding: Finding) -> AgentItem:
         t=edit,
         i=sentences,
         o=span,
-        cid=(citation.cid if citation else finding.cid) or UNSET,
+        cid=finding.cid or UNSET,
         rule_id=finding.rule_id or UNSET,
         conf=_clamp(finding.conf),
         lang=finding.lang or UNSET,
         side=finding.side or UNSET,
         fix=fix,
     )
-
-
-def build_citation(finding: Finding) -> ItemCitation | None:
-    """Return the passage of another note that a finding refers to; its id is that of the chunk."""
-    chunk = finding.cites
-    if chunk is None:
-        return None
-    return ItemCitation(cid=chunk.chunk_id, file=build_file_path(chunk), citation=cite_chunk(chunk))
 
 
 def locate_item(document: ReviewDocument, item: AgentItem) -> Span:

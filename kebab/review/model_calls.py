@@ -1,13 +1,14 @@
-"""Sends the requests for one unit to the language model under limits, and counts their cost."""
+"""Sends the requests for one unit to the language model under limits, reads and counts them."""
 
-from collections.abc import Callable, Iterable, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from kebab.core.answers import AnswerCutError, JsonSchema, LanguageModel, Message
 from kebab.core.review import UnitUsage
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
-from kebab.review.prompts import MAX_TEXT_CHARS, decode_list, is_repeating
 from kebab.wire.record import FinishName
 from kebab.wire.review import ItemWarning, ReviewTierName
 
@@ -37,48 +38,73 @@ each finding.
 _T = TypeVar("_T")
 
 
-class AskedParts(NamedTuple):
-    """Whether there is a complete response about all parts, and whether all limits cut one off."""
+ITEMS = "items"
+MAX_TEXT_CHARS = 1_000
+"""The longest text of a field; a longer one comes from a model that repeats itself."""
+_LIST_START = re.compile(r'"items"\s*:\s*\[')
+_BARE_START = re.compile(r"\[")
+_NEXT_OBJECT = re.compile(r"[\s,]*(?=\{)")
+_LIST_END = re.compile(r"[\s,]*\]")
 
-    is_complete: bool
-    is_exhausted: bool = False
+
+class DecodedList(NamedTuple):
+    """The objects of a response; `complete` when there is a list that has its end."""
+
+    objects: list[dict[str, Any]]
+    complete: bool
 
 
-def ask_with_limits(
-    parts: Sequence[_T],
-    limits: Sequence[Limit],
-    ask: Callable[[Sequence[_T], Limit], AnswerState],
-) -> AskedParts:
-    """Ask about all parts with limits that only fall.
+def build_object(properties: Mapping[str, Any]) -> JsonSchema:
+    """Return the schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
-    A response that was cut off is followed by lower limits; they do not mend a broken one. Then the
-    parts are halved until each has a complete response. A single part without one is given up, and
-    so are parts whose response is unusable.
+
+def decode_list(text: str) -> DecodedList:
+    """Return the complete objects of the list in a response, also of one that is cut off.
+
+    What stands around the list does not matter. Of several lists, such as a draft and the final
+    one, it is the last that has objects.
     """
-    level, state = 0, ask(parts, limits[0])
-    while state == "cut" and level + 1 < len(limits):
-        level += 1
-        state = ask(parts, limits[level])
-    if state in ("complete", "unusable"):
-        return AskedParts(state == "complete")
-    if len(parts) == 1:
-        return AskedParts(is_complete=False, is_exhausted=state == "cut")
-    is_complete, is_exhausted = True, False
-    pending = _halve(parts)
-    while pending:
-        half = pending.pop(0)
-        state = ask(half, limits[level])
-        halves = _halve(half) if state in ("cut", "broken") else []
-        is_complete = is_complete and (state == "complete" or bool(halves))
-        is_exhausted = is_exhausted or (state == "cut" and not halves)
-        pending[:0] = halves
-    return AskedParts(is_complete, is_exhausted)
+    starts = [*_LIST_START.finditer(text)] or [*_BARE_START.finditer(text)][:1]
+    lists = [_decode_list_at(text, start.end()) for start in starts]
+    filled = [found for found in lists if found.objects]
+    return next(iter([*filled[-1:], *lists]), DecodedList([], complete=False))
 
 
-def _halve(parts: Sequence[_T]) -> list[Sequence[_T]]:
-    """Return both halves of several parts; none of a single one."""
-    middle = (len(parts) + 1) // 2
-    return [parts[:middle], parts[middle:]] if len(parts) > 1 else []
+def _decode_list_at(text: str, position: int) -> DecodedList:
+    objects: list[dict[str, Any]] = []
+    decoder = json.JSONDecoder(strict=False)
+    while not _LIST_END.match(text, position):
+        gap = _NEXT_OBJECT.match(text, position)
+        if gap is None:
+            return DecodedList(objects, complete=False)
+        try:
+            found, position = decoder.raw_decode(text, gap.end())
+        except (ValueError, RecursionError):
+            return DecodedList(objects, complete=False)
+        objects.append(found)
+    return DecodedList(objects, complete=True)
+
+
+_LEAST_REPETITION = 160
+_LONGEST_PART = 400
+
+
+def is_repeating(text: str) -> bool:
+    """Return whether the end of a text repeats itself: the same part three times or more."""
+    for period in range(1, _LONGEST_PART):
+        length = max(_LEAST_REPETITION, 3 * period)
+        if length > len(text):
+            return False
+        end = text[-length:]
+        if end[period:] == end[:-period]:
+            return True
+    return False
 
 
 _CHECK_PIECES = 16
@@ -117,10 +143,12 @@ class ModelCalls:
         self._prompt_tokens = list[int | None]()
         self._completion_tokens = list[int | None]()
         self._seconds = 0.0
-        self._is_exhausted = False
         self._finishes = list[FinishName | None]()
         self._is_prompt_cut = False
-        self._unanswered = False
+        self.is_exhausted = False
+        """Whether all limits cut off a response about a single part."""
+        self.unanswered = False
+        """Whether a part has no complete response."""
         self.usable = 0
         """How many responses could be used, at least in part."""
         self.dropped = 0
@@ -210,7 +238,11 @@ class ModelCalls:
         limits: Sequence[Limit],
         ask: Callable[[Sequence[_T], Limit], AnswerState],
     ) -> None:
-        """Ask about all parts with limits that only fall, as `ask_with_limits` does.
+        """Ask about all parts with limits that only fall.
+
+        A response that was cut off is followed by lower limits; they do not mend a broken one. Then
+        the parts are halved until each has a complete response. A single part without one is given
+        up, and so are parts whose response is unusable.
 
         Raises:
             Signal: The language model fails, or a single part does not fit its window.
@@ -227,16 +259,29 @@ class ModelCalls:
         # A smaller window lowers every limit, so that each request differs from the one before.
         share = min(1.0, self._model.context_tokens / _LARGEST_SHARE / limits[0].tokens)
         scaled = [Limit(max(1, int(one.items * share)), int(one.tokens * share)) for one in limits]
-        asked = ask_with_limits(parts, scaled, ask_fitting)
-        self._is_exhausted = self._is_exhausted or asked.is_exhausted
-        self._unanswered = self._unanswered or not asked.is_complete
+        level, part, state = 0, parts, ask_fitting(parts, scaled[0])
+        while state == "cut" and level + 1 < len(scaled):
+            level += 1
+            state = ask_fitting(parts, scaled[level])
+        pending: list[Sequence[_T]] = []
+        while True:
+            middle = (len(part) + 1) // 2
+            if state in ("cut", "broken") and len(part) > 1:
+                pending[:0] = [part[:middle], part[middle:]]
+            elif state != "complete":
+                self.unanswered = True
+                self.is_exhausted = self.is_exhausted or state == "cut"
+            if not pending:
+                return
+            part = pending.pop(0)
+            state = ask_fitting(part, scaled[level])
 
     def build_usage(self) -> UnitUsage:
         """Return what the requests cost, and how they ended."""
         unusable = self._requests > 0 and not self.usable
-        unanswered = self._unanswered or unusable or self._is_prompt_cut
+        unanswered = self.unanswered or unusable or self._is_prompt_cut
         warnings: dict[ItemWarning, int] = {
-            "downshift_exhausted": self._is_exhausted,
+            "downshift_exhausted": self.is_exhausted,
             "unit_incomplete": unanswered or self.is_incomplete,
             "items_dropped": self.dropped,
         }
@@ -246,7 +291,7 @@ class ModelCalls:
             completion_tokens=add_counts(self._completion_tokens),
             latency_ms=self._seconds * 1000,
             finish=next((one for one in FINISHES if one in self._finishes), None),
-            truncated=self._is_exhausted,
+            truncated=self.is_exhausted,
             warnings=tuple(name for name, count in warnings.items() if count),
             unanswered=unanswered,
             unusable=unusable,

@@ -2,8 +2,8 @@
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 
@@ -11,15 +11,11 @@ from kebab.core.review import FinishedUnit, Position, StoredPage, StoredRun, Uni
 from kebab.errors.catalog import Cancelled, InvalidCursor, ModelProtocol
 from kebab.errors.signal import Retry, Signal
 from kebab.review.model_calls import FINISHES, add_counts
-from kebab.review.run import RunReporter, RunStopped, RunUnits
-from kebab.review.worker import RunPorts
+from kebab.review.run import RunPorts, RunReporter, RunStopped, RunUnits
 from kebab.wire.record import FinishName
 from kebab.wire.review import (
-    MAX_UNANSWERED,
     AgentItem,
     AgentItems,
-    FailOnName,
-    ItemCitation,
     ItemStats,
     ItemWarning,
     ReviewedDocument,
@@ -30,28 +26,12 @@ from kebab.wire.search import DegradedChannel
 _START = Position(0, 0)
 
 
-class PageOptions(NamedTuple):
-    """How pages are built.
-
-    Attributes:
-        fail_on: The least severity that makes the exit status 1.
-        is_stored: Whether the run can be continued later; otherwise a page has all items of a
-            document.
-        missing: What else was not available, or not reviewed; it may grow with the work.
-    """
-
-    fail_on: FailOnName
-    is_stored: bool = True
-    missing: Iterable[DegradedChannel] = ()
-
-
 class RunPages:
     """The pages of a run; the units are worked on when a page reaches them."""
 
-    def __init__(self, run: StoredRun, ports: RunPorts, options: PageOptions) -> None:
+    def __init__(self, run: StoredRun, ports: RunPorts) -> None:
         self._run = run
         self._ports = ports
-        self._options = options
         self._reporter = RunReporter(run, ports.report, holds_pages=ports.required)
         self._units = RunUnits(run, ports, self._reporter)
 
@@ -96,7 +76,7 @@ class RunPages:
         known = store.find_page(run_id, cursor)
         if known is not None and known.end is not None:
             return known.end, False
-        end, is_stopped = self._fill(start, by_unit=all_pages and self._options.is_stored)
+        end, is_stopped = self._fill(start, by_unit=all_pages and self._ports.is_stored)
         if not is_stopped and not (all_pages and self._units.has_more()):
             self._units.conclude()
         if end == start:
@@ -156,7 +136,7 @@ class RunPages:
             if not unit.result.usage.unanswered or not self._units.is_answered(unit.key)
         ]
         has_more = is_stopped or end.unit < self._units.count or self._units.has_more()
-        unanswered = [] if has_more else self._units.list_unanswered()
+        unanswered = 0 if has_more else self._units.count_unanswered()
         return AgentItems(
             run_id=self._run.run_id,
             chunk_id=self._format_chunk(start),
@@ -171,15 +151,13 @@ class RunPages:
             finish_reason=find_finish(usages),
             truncated=any(one.truncated for one in final),
             partial=self._units.is_unfinished,
-            warnings=list_warnings(final, is_stored=self._options.is_stored),
-            degraded=self._list_degraded(units, len(unanswered)),
+            warnings=list_warnings(final, is_stored=self._ports.is_stored),
+            degraded=self._list_degraded(units, unanswered),
             stats=build_stats(items),
             items=items,
-            citations=list_citations(units, items),
-            unanswered=unanswered[:MAX_UNANSWERED],
-            unanswered_count=len(unanswered),
+            unanswered_count=unanswered,
             model_required=self._ports.required,
-            fail_on=self._options.fail_on,
+            fail_on=self._ports.fail_on,
             doubtful=sum(len(unit.result.doubtful) for unit in begun),
             ignored=sum(unit.result.ignored for unit in begun),
             has_more=has_more,
@@ -218,7 +196,7 @@ class RunPages:
     ) -> list[DegradedChannel]:
         """Return what was not available: the language model or what it needs, and documents."""
         failure = self._units.failure
-        run_id = self._run.run_id if self._options.is_stored else None
+        run_id = self._run.run_id if self._ports.is_stored else None
         found = [describe_failure(failure, self._run.kind, run_id)] if failure else []
         if unanswered and not failure:
             found.append(describe_unanswered(unanswered, self._run.kind, run_id))
@@ -228,7 +206,7 @@ class RunPages:
             for fault in faults
             if fault is not None
         ]
-        return [*found, *self._options.missing]
+        return [*found, *self._ports.missing]
 
 
 def cut_items(units: Sequence[FinishedUnit], start: Position, end: Position) -> list[AgentItem]:
@@ -257,13 +235,6 @@ def build_stats(items: Sequence[AgentItem]) -> ItemStats:
     """Return the size of a page."""
     size = sum(len(msgspec.json.encode(item)) for item in items)
     return ItemStats(item_count=len(items), avg_item_bytes=size / len(items) if items else 0.0)
-
-
-def list_citations(units: Sequence[FinishedUnit], items: Sequence[AgentItem]) -> list[ItemCitation]:
-    """Return what the items of a page cite, each once."""
-    cited = {item.cid for item in items if isinstance(item.cid, str)}
-    citations = (one for unit in units for one in unit.result.citations)
-    return list({one.cid: one for one in citations if one.cid in cited}.values())
 
 
 def describe_failure(failure: Signal, operation: str, run_id: str | None) -> DegradedChannel:

@@ -3,18 +3,19 @@
 Each document is planned when it is reached.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from kebab.core.ids import DocId
+from kebab.core.progress import Cancel
 from kebab.core.review import (
     FinishedUnit,
     PlannedDocument,
+    ReviewStore,
     StoredRun,
     Unit,
     UnitKey,
@@ -23,17 +24,24 @@ from kebab.core.review import (
     UnitUsage,
 )
 from kebab.errors.catalog import (
+    ContextOverflow,
     InvalidInput,
     IoError,
+    ModelBusy,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
     ParseFailed,
     StaleCursor,
+    TimedOut,
     TooLarge,
     UnsupportedMedia,
 )
 from kebab.errors.signal import Signal
 from kebab.review.document import ReviewDocument
-from kebab.review.worker import MODEL_FAILURES, RunPorts, needs_model
-from kebab.wire.review import AgentItems, ReviewedDocument, UnansweredText
+from kebab.wire.review import AgentItems, FailOnName, ReviewedDocument
+from kebab.wire.search import DegradedChannel
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 
 UNREADABLE = (IoError, ParseFailed, TooLarge, UnsupportedMedia)
@@ -44,6 +52,72 @@ _MOST_UNUSABLE = 3
 """After so many units in a row without a usable answer the model is not asked any more."""
 _NO_ANSWER = "the model gave no usable answer"
 _UNITS_PER_PROGRESS = 100
+
+
+MODEL_FAILURES = (
+    ContextOverflow,
+    ModelBusy,
+    ModelNotPulled,
+    ModelProtocol,
+    ModelRejected,
+    ModelUnreachable,
+    TimedOut,
+)
+"""What a worker raises when the language model fails."""
+
+
+def needs_model(unit: Unit) -> bool:
+    """Return whether a unit needs the language model."""
+    return unit.kind in {"proofread", "draft"}
+
+
+class UnitWorker(Protocol):
+    """Works on the units of documents. It keeps no state that a killed run would lose."""
+
+    def plan(self, document: ReviewDocument) -> list[Unit]:
+        """Return the units of a document in the order of the work; the same for the same text.
+
+        Those that need no language model come first.
+        """
+
+    def work(self, document: ReviewDocument, unit: Unit) -> UnitResult:
+        """Return the result of a unit.
+
+        Raises:
+            Signal: The language model fails, so that the unit is not finished.
+        """
+
+
+class RunPorts(Struct, frozen=True, kw_only=True):
+    """What the work on a run needs.
+
+    Attributes:
+        store: Stores the run.
+        worker: Works on its units.
+        asks_model: Whether units that need the language model are worked on.
+        load: Returns a document of the run by its number.
+        report: Receives the events.
+        cancel: Stops the work between two units.
+        build_failure: Returns the failure of a model without a usable answer to so many units.
+        fail_on: The least severity that makes the exit status 1.
+        required: Whether a failure of the language model ends the work before its first usable
+            answer to this request.
+        is_stored: Whether the run can be continued later; otherwise a page has all items of a
+            document.
+        missing: What else was not available, or not reviewed; it may grow with the work.
+    """
+
+    store: ReviewStore
+    worker: UnitWorker
+    asks_model: bool
+    load: Callable[[int], ReviewDocument]
+    report: Callable[[ReviewEvent], None]
+    cancel: Cancel
+    build_failure: Callable[[int], Signal]
+    fail_on: FailOnName
+    required: bool = False
+    is_stored: bool = True
+    missing: Iterable[DegradedChannel] = ()
 
 
 def name_document(path: str) -> str:
@@ -322,35 +396,16 @@ class RunUnits:
             raise failure
         self.failure = failure
 
-    def list_unanswered(self) -> list[UnansweredText]:
-        """Return the text that the model has not read yet; that of neighbours is one."""
-        found: list[UnansweredText] = []
+    def count_unanswered(self) -> int:
+        """Return how many parts of the text the model has not read yet; neighbours are one."""
+        count = 0
         for planned in self._documents:
-            spans: list[Unit] = []
+            end = -1
             for index, unit in enumerate(planned.units):
-                if not needs_model(unit) or UnitKey(planned.number, index) in self._answered:
-                    continue
-                last = spans[-1] if spans else None
-                if last and unit.sentences[0] <= last.sentences[1]:
-                    sentences = last.sentences[0], unit.sentences[1]
-                    spans[-1] = last._replace(sentences=sentences, end=unit.end)
-                else:
-                    spans.append(unit)
-            found += self._describe_spans(planned.number, spans)
-        return found
-
-    def _describe_spans(self, number: int, spans: Sequence[Unit]) -> Iterator[UnansweredText]:
-        document = None
-        with suppress(StaleCursor, *UNREADABLE):
-            document = self.open(number) if spans else None
-        for unit in spans:
-            lines = None
-            if document is not None:
-                ends = unit.start, max(unit.start, unit.end - 1)
-                lines = document.find_line(ends[0])[0], document.find_line(ends[1])[0]
-            first, end = unit.sentences
-            sentences = first, max(first, end - 1)
-            yield UnansweredText(file=self._run.files[number], i=sentences, lines=lines)
+                if needs_model(unit) and UnitKey(planned.number, index) not in self._answered:
+                    count += unit.sentences[0] > end
+                    end = unit.sentences[1]
+        return count
 
     def open(self, number: int) -> ReviewDocument:
         """Return a planned document.

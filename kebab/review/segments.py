@@ -2,19 +2,23 @@
 
 A segment is a sentence of prose, a heading, an item or a cell of a table. Everything between the
 segments stays as it is. Within a segment, placeholders such as `⟦1⟧` protect code and addresses.
+The structure of a page tells whether a change loses anything else.
 """
 
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kebab.core.media import MARKDOWN
 from kebab.core.review import LinkUse, Span
 from kebab.review.document import ReviewDocument
 from kebab.text.sentences import LayoutKind, Sentence
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
 
 _ADDRESS = r"(?:https?|ftp|file)://[^\s<>\u27e6]*[^\s<>()\[\]{}.,;:!?'\"\u27e6\u3000-\u303f]"
 _MAIL = r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"
@@ -363,3 +367,74 @@ def group_segments(segments: Sequence[Segment]) -> list[list[Segment]]:
         groups[-1].append(segment)
         size += length
     return groups
+
+
+_T = TypeVar("_T")
+_PAGE_SIGNS = re.compile(r"\[\^[^\[\]\s]++\]|(?<!\\)\|")
+"""Footnotes, which the parser does not know, and the borders of cells, which it evens out."""
+_EMPHASIS_TYPES = frozenset({"em_open", "strong_open", "s_open"})
+_CODE_BLOCK_TYPES = frozenset({"fence", "code_block", "html_block"})
+_CODE_TYPES = frozenset({"code_inline", "html_inline"})
+
+
+class PageStructure(NamedTuple):
+    """What must not get lost in a page.
+
+    Attributes:
+        blocks: The blocks in order, such as headings with their level and cells of tables.
+        code: The contents of the blocks of code and of HTML, in order.
+        inline: How often each code span, tag, footnote and border of a cell occurs.
+        links: How often each target of a link or an image occurs.
+        emphasis: How many parts are emphasised.
+    """
+
+    blocks: tuple[str, ...]
+    code: tuple[str, ...]
+    inline: Counter[str]
+    links: Counter[str]
+    emphasis: int
+
+
+def read_structure(text: str) -> PageStructure:
+    """Return the structure of a page."""
+    from markdown_it import MarkdownIt
+
+    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
+    flat = list(_flatten(tokens))
+    links: Counter[str] = Counter(
+        str(one.attrs["href" if one.type == "link_open" else "src"])
+        for one in flat
+        if one.type in {"link_open", "image"}
+    )
+    return PageStructure(
+        blocks=tuple(f"{one.type} {one.tag}" for one in tokens),
+        code=tuple(one.content for one in tokens if one.type in _CODE_BLOCK_TYPES),
+        inline=Counter(
+            [*(one.content for one in flat if one.type in _CODE_TYPES), *_PAGE_SIGNS.findall(text)]
+        ),
+        links=links,
+        emphasis=sum(one.type in _EMPHASIS_TYPES for one in flat),
+    )
+
+
+def _flatten(tokens: "Sequence[Token]") -> "Iterator[Token]":
+    for token in tokens:
+        yield token
+        yield from _flatten(token.children or ())
+
+
+def keep_harmless(parts: Sequence[_T], is_harmless: Callable[[Sequence[_T]], bool]) -> list[_T]:
+    """Return as many parts as possible that are harmless together, in order.
+
+    They are halved until the harmful ones are found, so few texts are read when few are harmful.
+    """
+    kept: list[_T] = []
+    pending = [list(parts)]
+    while pending:
+        some = pending.pop(0)
+        if not some or is_harmless([*kept, *some]):
+            kept += some
+        elif len(some) > 1:
+            middle = len(some) // 2
+            pending[:0] = [some[:middle], some[middle:]]
+    return kept

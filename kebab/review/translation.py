@@ -1,26 +1,35 @@
-"""Puts translated segments into their document, and checks both without a language model."""
+"""Translates the segments of a document, and puts the translations into it.
 
+The format of requests is light: the program knows the segments, so a response has numbers and texts
+only. Every translation is checked without a language model.
+"""
+
+import json
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
-
-
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from msgspec import Struct
-
+from kebab.core.answers import JsonSchema, LanguageModel, Message
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Finding, GlossaryTerm
+from kebab.core.review import Finding, Fix, Unit, UnitResult
 from kebab.review.document import ReviewDocument
-from kebab.review.segments import Segment, split_segments
+from kebab.review.items import build_items
+from kebab.review.model_calls import ITEMS, LIMITS, AnswerState, Limit, ModelCalls, build_object
+from kebab.review.segments import (
+    Segment,
+    group_segments,
+    keep_harmless,
+    list_placeholder_faults,
+    read_structure,
+    restore,
+    split_segments,
+)
 from kebab.text.language import count_letters, detect_language, detect_script, get_language_name
-from kebab.wire.review import SeverityName, SideName
+from kebab.text.reasoning import remove_reasoning
+from kebab.wire.review import TRANSLATION, AgentItem, SeverityName, SideName, TranslatedText
 
 _PLACEHOLDER = re.compile("\u27e6\\d+\u27e7")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -70,6 +79,9 @@ _SHORTEST, _LONGEST = 0.35, 3.0
 _SAMPLE = 80
 
 
+_NO_TEXT = "the model gave no translation"
+
+
 class SegmentFault(NamedTuple):
     """What is wrong with a translated segment."""
 
@@ -86,7 +98,6 @@ class SegmentPair(NamedTuple):
     target: str
     source_lang: str | None
     target_lang: str
-    glossary: Sequence[GlossaryTerm] = ()
 
 
 def check_pair(pair: SegmentPair) -> list[SegmentFault]:
@@ -194,21 +205,6 @@ def _check_names(pair: SegmentPair) -> Iterator[SegmentFault]:
         )
 
 
-def _check_terms(pair: SegmentPair) -> Iterator[SegmentFault]:
-    lang = get_base_language(pair.target_lang)
-    target = _PLACEHOLDER.sub(" ", pair.target)
-    for term in pair.glossary:
-        if term.lang is not None and get_base_language(term.lang) != lang:
-            continue
-        for word in term.forbidden:
-            # A particle may follow a word in another script.
-            end = r"(?!\w)" if word[-1:].isascii() else ""
-            if re.search(rf"(?<!\w){re.escape(word)}{end}", target, re.IGNORECASE):
-                reason = f"`{term.preferred}` is preferred to `{word}`"
-                yield SegmentFault("terminology", "warning", reason)
-                break
-
-
 def _check_length(pair: SegmentPair) -> Iterator[SegmentFault]:
     before, after = _measure(pair.source), _measure(pair.target)
     if before >= _MIN_LENGTH and after < _SHORTEST * before:
@@ -227,31 +223,17 @@ def _measure(text: str) -> float:
 _CHECKS: tuple[Callable[[SegmentPair], Iterable[SegmentFault]], ...] = (
     _check_numbers,
     _check_names,
-    _check_terms,
     _check_length,
 )
 
 
-class TranslatedDocument(Struct, frozen=True, kw_only=True):
-    """A translated document.
-
-    Attributes:
-        text: The document with the line ends of its file.
-        segments: The number of its segments.
-        translated: How many of them are translated.
-        findings: The translations that were left out because they change the structure.
-    """
-
-    text: str
-    segments: int
-    translated: int
-    findings: tuple[Finding, ...] = ()
-
-
-def build_translation(document: ReviewDocument, targets: Mapping[str, str]) -> TranslatedDocument:
+def build_translation(
+    document: ReviewDocument, targets: Mapping[str, str], named: Collection[str] | None = None
+) -> TranslatedText:
     """Return a document with these texts by `cid`; its other segments stay as they are.
 
-    In Markdown, texts that change the structure are left out.
+    In Markdown, texts that change the structure are left out. Segments that have no text and are
+    not `named` by a finding have one here.
     """
     segments = split_segments(document)
     given = [one for one in segments if one.cid in targets]
@@ -265,11 +247,15 @@ def build_translation(document: ReviewDocument, targets: Mapping[str, str]) -> T
     chosen = {one.cid for one in kept}
     raw = document.source.raw
     doubles = [found.start() - index for index, found in enumerate(re.finditer("\r\n", raw))]
-    return TranslatedDocument(
+    reason = "its translation changes the structure of the document"
+    findings = [_build_finding(one, "structure", reason) for one in given if one.cid not in chosen]
+    lost = [one for one in segments if named is not None and one.cid not in named]
+    findings += [_build_finding(one, "untranslated", _NO_TEXT) for one in lost]
+    return TranslatedText(
         text=_write(raw, kept, targets, doubles),
         segments=len(segments),
         translated=len(kept),
-        findings=tuple(_build_finding(one) for one in given if one.cid not in chosen),
+        findings=build_items(document, findings),
     )
 
 
@@ -285,12 +271,12 @@ def _write(
     return "".join([*parts, text[done:]])
 
 
-def _build_finding(segment: Segment) -> Finding:
-    """Return the finding about a translation that changes the structure of its document."""
+def _build_finding(segment: Segment, kind: str, cause: str) -> Finding:
+    """Return the finding about a segment whose source stays."""
     return Finding(
-        kind="structure",
+        kind=kind,
         severity="error",
-        reason="the source text stays: its translation changes the structure of the document",
+        reason=f"the source text stays: {cause}",
         start=segment.start,
         end=segment.end,
         side="both",
@@ -298,72 +284,219 @@ def _build_finding(segment: Segment) -> Finding:
     )
 
 
-_T = TypeVar("_T")
-_SIGNS = re.compile(r"\[\^[^\[\]\s]++\]|(?<!\\)\|")
-"""Footnotes, which the parser does not know, and the borders of cells, which it evens out."""
-_EMPHASIS = frozenset({"em_open", "strong_open", "s_open"})
-_CODE_BLOCKS = frozenset({"fence", "code_block", "html_block"})
-_CODE = frozenset({"code_inline", "html_inline"})
+_PROMPT = (
+    "You are a translator. Translate every text{source} into {target}. Translate completely and "
+    "add nothing. Keep each placeholder such as \u27e61\u27e7 exactly once, and keep numbers, "
+    "names and addresses. Reply with one JSON object that has the translation of each id, such as "
+    '{{"items": [{{"id": 1, "text": "translation"}}]}}.'
+)
+_AGAIN = "Keep every placeholder exactly once, and write {target}, in"
+_LOST = "the model lost a placeholder"
 
 
-class PageStructure(NamedTuple):
-    """What must not get lost in a page.
+class TranslationTask(NamedTuple):
+    """The languages of a translation."""
 
-    Attributes:
-        blocks: The blocks in order, such as headings with their level and cells of tables.
-        code: The contents of the blocks of code and of HTML, in order.
-        inline: How often each code span, tag, footnote and border of a cell occurs.
-        links: How often each target of a link or an image occurs.
-        emphasis: How many parts are emphasised.
-    """
+    source_lang: str | None
+    target_lang: str
 
-    blocks: tuple[str, ...]
-    code: tuple[str, ...]
-    inline: Counter[str]
-    links: Counter[str]
-    emphasis: int
-
-
-def read_structure(text: str) -> PageStructure:
-    """Return the structure of a page."""
-    from markdown_it import MarkdownIt
-
-    tokens = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text)
-    flat = list(_flatten(tokens))
-    links: Counter[str] = Counter(
-        str(one.attrs["href" if one.type == "link_open" else "src"])
-        for one in flat
-        if one.type in {"link_open", "image"}
-    )
-    return PageStructure(
-        blocks=tuple(f"{one.type} {one.tag}" for one in tokens),
-        code=tuple(one.content for one in tokens if one.type in _CODE_BLOCKS),
-        inline=Counter(
-            [*(one.content for one in flat if one.type in _CODE), *_SIGNS.findall(text)]
-        ),
-        links=links,
-        emphasis=sum(one.type in _EMPHASIS for one in flat),
-    )
+    def build_request(self, sources: Mapping[int, str], again: Sequence[int]) -> list[Message]:
+        """Return the request to translate texts, some of them again."""
+        source = f" from {get_language_name(self.source_lang)}" if self.source_lang else ""
+        base = get_base_language(self.target_lang)
+        target = get_language_name(base)
+        if self.target_lang != base or target == base:
+            target = f"{target} ({self.target_lang})"
+        prompt = _PROMPT.format(source=source, target=target)
+        if again:
+            prompt += f" {_AGAIN.format(target=target)} {', '.join(map(str, again))}."
+        texts = [{"id": number, "text": text} for number, text in sources.items()]
+        return [
+            Message("system", prompt),
+            Message("user", json.dumps(texts, ensure_ascii=False)),
+        ]
 
 
-def _flatten(tokens: "Sequence[Token]") -> "Iterator[Token]":
-    for token in tokens:
-        yield token
-        yield from _flatten(token.children or ())
+def build_schema(numbers: Sequence[int]) -> JsonSchema:
+    """Return the schema of a response with one text for each number."""
+    count = len(numbers)
+    entry = {"id": {"type": "integer", "enum": list(numbers)}, "text": {"type": "string"}}
+    items = {
+        "type": "array",
+        "minItems": count,
+        "maxItems": count,
+        "items": build_object(entry),
+    }
+    return build_object({ITEMS: items})
 
 
-def keep_harmless(parts: Sequence[_T], is_harmless: Callable[[Sequence[_T]], bool]) -> list[_T]:
-    """Return as many parts as possible that are harmless together, in order.
+class SegmentDraft:
+    """The work on the segments of one unit, which the model knows by numbers from 1."""
 
-    They are halved until the harmful ones are found, so few texts are read when few are harmful.
-    """
-    kept: list[_T] = []
-    pending = [list(parts)]
-    while pending:
-        some = pending.pop(0)
-        if not some or is_harmless([*kept, *some]):
-            kept += some
-        elif len(some) > 1:
-            middle = len(some) // 2
-            pending[:0] = [some[:middle], some[middle:]]
-    return kept
+    def __init__(
+        self,
+        llm: LanguageModel,
+        document: ReviewDocument,
+        task: TranslationTask,
+        segments: Sequence[Segment],
+    ) -> None:
+        self._document = document
+        self._task = task
+        self._segments = dict(enumerate(segments, 1))
+        self._calls = ModelCalls(llm)
+        self._texts: dict[int, str] = {}
+        self._faults: dict[int, str] = {}
+        self._answered: set[int] = set()
+        self._findings: list[Finding] = []
+
+    def translate(self) -> UnitResult:
+        """Return the translations of the segments, and what is wrong with them.
+
+        A segment whose answer is of no use is asked about a second time.
+        """
+        limits = LIMITS["quick"]
+        self._calls.ask_all(list(self._segments), limits, self._ask)
+        # Texts whose response was cut off to the end would be so again.
+        if again := sorted(self._answered - self._texts.keys()):
+            self._calls.ask_all(again, limits, self._ask)
+        usage = self._calls.build_usage()
+        for number, segment in self._segments.items():
+            if number in self._texts:
+                self._add_text(segment, self._texts[number])
+            elif number in self._answered and not usage.unusable:
+                reason = f"the source text stays: {self._faults.get(number, _NO_TEXT)}"
+                self._add(segment, "untranslated", "error", reason, "both")
+        items = build_items(self._document, self._findings)
+        return UnitResult(items=tuple(items), usage=usage)
+
+    def _ask(self, part: Sequence[int], limit: Limit) -> AnswerState:
+        """Ask about the numbers that have no text yet."""
+        todo = [number for number in part if number not in self._texts]
+        for first in range(0, len(todo), limit.items):
+            numbers = todo[first : first + limit.items]
+            sources = {number: self._segments[number].source for number in numbers}
+            again = [number for number in numbers if number in self._faults]
+            messages = self._task.build_request(sources, again)
+            answer = self._calls.request(messages, build_schema(numbers), limit)
+            readable = self._take(numbers, answer.objects)
+            state = self._calls.judge(answer, readable, may_be_empty=False)
+            if state != "complete" and not self._texts.keys() >= {*numbers}:
+                return state
+            self._answered.update(numbers)
+        return "complete"
+
+    def _take(self, numbers: Sequence[int], entries: Sequence[Mapping[str, Any]]) -> int:
+        """Keep the texts of a response that are translations; return how many could be read."""
+        readable, given = 0, dict[int, str]()
+        for entry in entries:
+            text = entry.get("text")
+            number = next((one for one in numbers if entry.get("id") in (one, str(one))), None)
+            if number is None or not isinstance(text, str):
+                self._calls.dropped += 1
+                continue
+            readable += 1
+            segment = self._segments[number]
+            if remove_reasoning(segment.source) == segment.source:
+                text = remove_reasoning(text)
+            if fault := self._find_fault(segment, text):
+                self._faults[number] = fault
+            else:
+                given.setdefault(number, text)
+        if fault := self._find_foreign(given):
+            self._faults |= dict.fromkeys(given, fault)
+        else:
+            self._texts = given | self._texts
+        return readable
+
+    def _find_fault(self, segment: Segment, text: str) -> str | None:
+        """Return why a text is no translation of a segment."""
+        if not text.strip():
+            return _NO_TEXT
+        if list_placeholder_faults(segment.masked, text):
+            return _LOST
+        return explain_untranslated(SegmentPair(segment.source, text, *self._task))
+
+    def _find_foreign(self, texts: Mapping[int, str]) -> str | None:
+        """Return why short texts are together no translation, though each of them may be one."""
+        source = " ".join(self._segments[number].source for number in texts)
+        return explain_untranslated(SegmentPair(source, " ".join(texts.values()), *self._task))
+
+    def _add_text(self, segment: Segment, text: str) -> None:
+        """Add a translation, and the faults that the program finds in it."""
+        is_markdown = self._document.source.media == MARKDOWN
+        fix = Fix(restore(segment.masked, text, is_markdown=is_markdown))
+        reason = f"{TRANSLATION} of {segment.cid}"
+        self._add(segment, TRANSLATION, "suggestion", reason, "tgt", fix)
+        for fault in check_pair(SegmentPair(segment.source, text, *self._task)):
+            self._add(segment, fault.kind, fault.severity, fault.reason, fault.side)
+
+    def _add(
+        self,
+        segment: Segment,
+        kind: str,
+        severity: SeverityName,
+        reason: str,
+        side: SideName,
+        fix: Fix | None = None,
+    ) -> None:
+        """Add a finding about a segment, its translation, or both."""
+        finding = Finding(
+            kind=kind,
+            severity=severity,
+            reason=reason,
+            start=segment.start,
+            end=segment.end,
+            edit="replace" if fix else "note",
+            fix=fix,
+            lang=self._task.target_lang,
+            side=side,
+            cid=segment.cid,
+        )
+        self._findings.append(finding)
+
+
+class TranslateWorker:
+    """Translates documents with a language model; `to` is a language tag."""
+
+    def __init__(self, llm: LanguageModel, *, to: str) -> None:
+        self._llm = llm
+        self._to = to
+        self._split: tuple[ReviewDocument, list[Segment]] | None = None
+
+    def plan(self, document: ReviewDocument) -> list[Unit]:
+        """Return the units, which cover all segments."""
+        units = []
+        for group in group_segments(self._list_segments(document)):
+            start, end = group[0].start, group[-1].end
+            first, last = document.find_sentence_range(start, end)
+            units.append(Unit("draft", (first, last + 1), start, end))
+        return units
+
+    def work(self, document: ReviewDocument, unit: Unit) -> UnitResult:
+        """Return the items of one unit.
+
+        Raises:
+            Signal: The language model fails.
+        """
+        segments = [
+            one
+            for one in self._list_segments(document)
+            if unit.start <= one.start and one.end <= unit.end
+        ]
+        task = TranslationTask(document.lang, self._to)
+        return SegmentDraft(self._llm, document, task, segments).translate()
+
+    def _list_segments(self, document: ReviewDocument) -> list[Segment]:
+        """Return the segments of a document; those of the last one are kept."""
+        if self._split is None or self._split[0] is not document:
+            self._split = document, split_segments(document)
+        return self._split[1]
+
+
+def collect_targets(items: Iterable[AgentItem]) -> dict[str, str]:
+    """Return the translation of each segment by its `cid`."""
+    return {
+        str(item.cid): item.fix.text
+        for item in items
+        if item.k == TRANSLATION and item.cid and item.fix
+    }

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kebab import __version__
-from kebab.app.review_apply import swap_copy
+from kebab.app.review_files import swap_copy
 from kebab.core.media import MEDIA_TYPES
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.system import translate_import_errors

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from kebab.app.reference_syntax import ID_AUTHORITY
+from kebab.app.references import ID_AUTHORITY
 from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines
 from kebab.wire.citation import Freshness
 from kebab.wire.search import ConfidenceName, SearchResponse

@@ -206,8 +206,6 @@ class Stats(Struct, frozen=True, kw_only=True):
 class PluginRow(Struct, frozen=True, kw_only=True):
     """One plugin: an entry point of a package beside kebab."""
 
-    group: str
-    """What it adds: `kebab.parsers` or `kebab.rules`."""
     name: str
     """The name of the entry point."""
     package: str

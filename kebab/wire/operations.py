@@ -109,8 +109,8 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("search", "search", "bases:search_all"),
         Operation("grep", "fetch", "grep:grep", exact=True),
         Operation("ask", "ask", "ask:ask", events_path="ask:AnswerEvent"),
-        Operation("related", "related", "related:find_related"),
-        Operation("dupes", "related", "related:find_duplicates", events_path=_PROGRESS),
+        Operation("related", "related", "library:find_related"),
+        Operation("dupes", "related", "library:find_duplicates", events_path=_PROGRESS),
         Operation("list", "library", "library:list_documents"),
         Operation("inspect_doc", "library", "library:inspect_doc"),
         Operation("inspect_chunk", "library", "library:inspect_chunk"),
@@ -204,12 +204,11 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation(
             "review_apply",
             "review",
-            "review_apply:apply_fixes",
+            "review:apply_fixes",
             "writes",
             flag_of="review",
             exact=True,
         ),
-        Operation("review_rules", "review", "review:list_rules", flag_of="review"),
     )
 }
 """Every operation by its name: the command in the shell, with `_` for each space."""

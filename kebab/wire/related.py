@@ -158,20 +158,18 @@ class DuplicateGroup(Record, frozen=True, kw_only=True, tag="duplicate_group.v1"
 
 
 class Duplicates(Reply, frozen=True, kw_only=True, tag="duplicates.v1"):
-    """A page of groups: documents before passages, the most similar first."""
+    """Groups of copies: documents before passages, the most similar first."""
 
     threshold: Unit
     """The lowest similarity of near copies; 1 when only exact copies were requested."""
     exact: bool
     """Whether only exact copies were requested."""
     groups: list[DuplicateGroup]
-    """The groups of this page, without passages that repeat because their documents do."""
+    """The first groups, without passages that repeat because their documents do."""
     total: Count
     """The number of all groups."""
     has_more: bool
-    """Whether there are further groups."""
-    next_cursor: str | None
-    """The cursor of the next page; null at the end."""
+    """Whether `limit` left out groups."""
     compared: Count
     """The number of compared passages."""
     corpus_revision: int
@@ -190,6 +188,4 @@ class DupesRequest(
     exact: bool = False
     """Whether to find only exact copies; `threshold` is ignored then."""
     limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 20
-    """The maximum number of groups on a page."""
-    cursor: str | None = None
-    """The `next_cursor` of the previous page, for the same request."""
+    """The maximum number of groups."""

@@ -1,4 +1,4 @@
-"""Declares reviews and translations as wire records: requests, pages, runs, fixes and rules.
+"""Declares reviews and translations as wire records: requests, pages, runs and fixes.
 
 A finding names its place by numbers and copies no text. Sentences are counted from 0 by
 `kebab.text.sentences`, characters as UTF-16 code units of the file, its own line ends included and
@@ -10,12 +10,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from kebab.wire.citation import Citation, Count, Positive
+from kebab.wire.citation import Count, Positive
 from kebab.wire.record import FinishName, LookupRequest, Reply
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000
-MAX_UNANSWERED = 50
 TRANSLATION = "translation"
 """The kind of items that are translated segments and no findings."""
 MAX_REASON_CHARS = 160
@@ -65,9 +64,6 @@ class ReviewRequest(
     all_pages: bool = False
     """Whether to work until all documents are done. The events carry every page, and the reply is
     the last one. Otherwise the work ends as soon as the page is full."""
-    text: str | None = None
-    """The text to review as the one file that is named, which need not exist; the run is not
-    stored. Null means the files as they are on disk."""
     changed: str | None = None
     """A revision of git, such as `HEAD` or `main`; then only files and lines are reviewed that
     changed since its merge base with `HEAD`, those of new files included."""
@@ -130,7 +126,7 @@ class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     o: tuple[Count, Count]
     """The text, as [start, end) UTF-16 code units; both are the same for an insertion."""
     cid: str | UnsetType = UNSET
-    """The segment of a translation, or the entry of `citations` that the finding refers to."""
+    """The segment of a translation."""
     rule_id: str | UnsetType = UNSET
     """The rule; findings of the language model have none."""
     conf: Unit | UnsetType = UNSET
@@ -173,17 +169,6 @@ class ReviewedDocument(Struct, frozen=True, kw_only=True):
     """The number of documents in the run."""
 
 
-class ItemCitation(Struct, frozen=True, kw_only=True):
-    """A passage of another note that an item refers to by `cid`."""
-
-    cid: str
-    """The id that the item has."""
-    file: str | None
-    """The absolute path of the file; null for text from standard input."""
-    citation: Citation
-    """The place of the passage."""
-
-
 class TranslatedText(Struct, frozen=True, kw_only=True):
     """A translated document. What is no prose, such as code and targets of links, is as it was."""
 
@@ -196,18 +181,6 @@ class TranslatedText(Struct, frozen=True, kw_only=True):
     findings: list[AgentItem]
     """The segments whose translation was left out, because it changes the structure of the
     document."""
-
-
-class UnansweredText(Struct, frozen=True, kw_only=True):
-    """Text that the language model has not read, or about which it gave no complete answer."""
-
-    file: str
-    """The absolute path of the file."""
-    i: tuple[Count, Count]
-    """The first and the last sentence, from 0, both inclusive."""
-    lines: tuple[Positive, Positive] | None
-    """The first and the last line, from 1; null when the file is no longer the one that was
-    reviewed."""
 
 
 class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
@@ -252,13 +225,8 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """The size of the page."""
     items: list[AgentItem]
     """The items of one document, in the order in which they were found."""
-    citations: list[ItemCitation] = msgspec.field(default_factory=list)
-    """The passages of other notes that items refer to."""
-    unanswered: list[UnansweredText] = msgspec.field(default_factory=list)
-    """On the last page, the text of the whole run that the model did not answer; up to 50
-    entries."""
     unanswered_count: Count = 0
-    """The number of entries without that limit."""
+    """On the last page, how many parts of the text of the whole run the model did not answer."""
     model_required: bool = False
     """Whether the model was asked for by name, so that text without an answer makes the exit status
     1."""
@@ -321,38 +289,3 @@ class ReviewApplied(Reply, frozen=True, kw_only=True, tag="review_applied.v1"):
     refused: Count = 0
     """The number of fixes that were left out, because they would change code, lose a block or a
     link, or lead to another error."""
-
-
-class ReviewRulesRequest(
-    LookupRequest["ReviewRules"], frozen=True, kw_only=True, tag="review_rules_request.v1"
-):
-    """A rule to explain, or all."""
-
-    rule: str | None = None
-    """The id of the rule; null means all."""
-
-
-class ReviewRule(Struct, frozen=True, kw_only=True):
-    """A rule that needs no language model."""
-
-    id: str
-    """The id, such as `broken-link`."""
-    kind: KindName
-    """The kind of its findings, `k`."""
-    severity: SeverityName
-    """The severity of its findings."""
-    summary: str
-    """What it finds, in one sentence."""
-    explanation: str
-    """Why that is a fault, what is not, and what to do."""
-    example: str
-    """Text with the fault."""
-    enabled: bool
-    """Whether the settings leave it switched on."""
-
-
-class ReviewRules(Reply, frozen=True, kw_only=True, tag="review_rules.v1"):
-    """The rules of a review, sorted by id."""
-
-    rules: list[ReviewRule]
-    """The rules."""

@@ -76,14 +76,10 @@ OUTCOMES = r"""
 0 agent_items.v2         review notes/{doc} --no-llm -n 1 --fail-on never
 2 invalid_input          review notes/{doc} --rules nonsense
 2 usage_invalid          review notes/{doc} --format sarif
-0 agent_items.v2         review - --no-llm
-2 usage_invalid          review - --no-llm --apply
-2 unsupported_media      review - --stdin-filename a.zip --no-llm
 2 invalid_input          review notes/{doc} --no-llm --changed no-such-revision
 2 usage_invalid          review notes/{doc} --unsafe
 0 review_applied.v1      review notes/{doc} --no-llm --apply --dry-run
 1 not_found.v1           review --run-id nowhere --apply --yes
-0 review_rules.v1        review --explain all
 2 usage_invalid          review
 1 not_found.v1           translate nowhere --to ko
 1 not_found.v1           translate --run-id nowhere

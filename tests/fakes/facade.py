@@ -276,8 +276,7 @@ class FakeKebab:
         build_filters(request, time.time())
         report(Progress(kind=ProgressKind.HEARTBEAT, phase="compare", done=1, total=2))
         groups = [] if request.exact else [replies.duplicate_group()]
-        more = None if request.exact else "CURSOR"
-        return replies.duplicates(*groups, has_more=bool(more), next_cursor=more)
+        return replies.duplicates(*groups, has_more=not request.exact)
 
     def outline(self, request: OutlineRequest) -> Outline | NotFound:
         """Outline a document."""

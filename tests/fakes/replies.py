@@ -253,7 +253,6 @@ def duplicates(*groups: DuplicateGroup, **changes: Any) -> Duplicates:
         groups=list(groups),
         total=len(groups),
         has_more=False,
-        next_cursor=None,
         compared=12,
         corpus_revision=7,
         timing_ms=1.25,

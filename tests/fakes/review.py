@@ -7,6 +7,7 @@ from pathlib import Path
 
 from kebab.core.review import Markup, ReviewText, SimilarParagraph
 from kebab.review.document import ReviewDocument
+from kebab.review.surroundings import Surroundings
 
 NO_MARKUP = Markup()
 
@@ -38,8 +39,8 @@ def make_document(
 
 
 @dataclass
-class FakeSurroundings:
-    """The port `Surroundings` over sets of names."""
+class FakeSurroundings(Surroundings):
+    """Surroundings over sets of names."""
 
     today: date = date(2026, 1, 15)
     stale_days: int = 730
@@ -65,9 +66,9 @@ class FakeSurroundings:
         del document
         return self.notes.get(target)
 
-    def list_namesakes(self, document: ReviewText, name: str) -> tuple[Path, ...]:
+    def list_namesakes(self, document: ReviewText, name: str) -> list[Path]:
         del document
-        return self.namesakes.get(name, ())
+        return [*self.namesakes.get(name, ())]
 
     def find_similar(self, document: ReviewText, paragraph: str) -> SimilarParagraph | None:
         del document

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from kebab.app.review_text import build_document
+from kebab.app.review_files import build_document
 from kebab.core.ids import hash_content
 from kebab.core.review import Finding
 from kebab.review.items import build_items
@@ -56,7 +56,7 @@ def find_repeated_words(document: ReviewedDocument) -> list[AgentItem]:
     """Return the findings of the rule about repeated words."""
     raw = Path(document.file).read_bytes().decode()
     text = build_document(document, raw)
-    return build_items(text, TwiceRule().check(text, None))[0]
+    return build_items(text, TwiceRule().check(text, None))
 
 
 def item(document: ReviewedDocument, start: int, end: int, **changes: Any) -> AgentItem:
@@ -68,4 +68,4 @@ def item(document: ReviewedDocument, start: int, end: int, **changes: Any) -> Ag
         "reason": "the word is misspelled",
     }
     finding = Finding(start=start, end=end, **{**known, **changes})
-    return build_items(build_document(document, raw), [finding])[0][0]
+    return build_items(build_document(document, raw), [finding])[0]

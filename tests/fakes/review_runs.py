@@ -10,22 +10,23 @@ from kebab.core.review import (
     Finding,
     Fix,
     StoredRun,
-    Surroundings,
     Unit,
     UnitResult,
     UnitUsage,
 )
 from kebab.errors.catalog import IoError, ModelProtocol, ModelUnreachable
 from kebab.review.document import ReviewDocument
-from kebab.review.pages import PageOptions, RunPages
-from kebab.review.worker import RunPorts
+from kebab.review.items import Rule
+from kebab.review.pages import RunPages
+from kebab.review.run import RunPorts
+from kebab.review.surroundings import Surroundings
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.review import AgentItems, SeverityName
 from tests.fakes.review import make_document
 from tests.fakes.review_store import make_item, make_run
 
 
-class TwiceRule:
+class TwiceRule(Rule):
     """A word is repeated."""
 
     id: ClassVar[str] = "repeated-word"
@@ -133,9 +134,11 @@ class Desk:
             report=self.events.append,
             cancel=self.worker.cancel,
             build_failure=build_failure,
+            fail_on="suggestion",
             required=self.required,
+            is_stored=self.is_stored,
         )
-        return RunPages(self.run, ports, PageOptions("suggestion", self.is_stored))
+        return RunPages(self.run, ports)
 
     def get(self, cursor: str | None = None, *, all_pages: bool = False) -> Any:
         """Return a page by a new request."""

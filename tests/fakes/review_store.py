@@ -11,8 +11,7 @@ from kebab.core.review import (
     UnitResult,
     UnitUsage,
 )
-from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.review import AgentItem, ItemCitation, ItemFix
+from kebab.wire.review import AgentItem, ItemFix
 
 
 def make_run(run_id: str = "r1", **changes: Any) -> StoredRun:
@@ -77,10 +76,8 @@ def make_finished(
 
 def make_full_result() -> UnitResult:
     """Return a result with every field filled in."""
-    citation = LineCitation(path="b.md", uri="b.md#L1", line=LineSpan(start=1, end=2))
     return UnitResult(
         items=(make_item(1, cid="c1", lang="ko", side="tgt", rule_id="x"), make_item(2)),
-        citations=(ItemCitation(cid="c1", file=None, citation=citation),),
         doubtful=("u1",),
         ignored=2,
         fault="no such file",

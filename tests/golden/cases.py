@@ -441,7 +441,6 @@ def _list_comparison_cases() -> Iterator[Case]:
         "empty": ("--tag", "none"),
         "bad_threshold": ("--threshold", "2"),
         "contradiction": ("--threshold", "0.9", "--exact"),
-        "invalid_cursor": ("--cursor", "forged"),
     }.items():
         yield Case(command="dupes", name=name, line=("dupes", *flags))
     yield Case(
@@ -465,8 +464,6 @@ def _list_other_cases() -> Iterator[Case]:
         ("review", "stream_error", ("review", FILE, "--tier", "deep", "--stream")),
         ("review", "unknown_rules", ("review", FILE, "--no-llm", "--rules", "bogus")),
         ("review", "runs", ("review", "--runs")),
-        ("review", "rule", ("review", "--explain", "broken-link")),
-        ("review", "unknown_rule", ("review", "--explain", "nonsense")),
         ("review", "unknown_run", ("review", "--run-id", "nowhere")),
         ("review", "nothing_to_fix", ("review", FILE, "--no-llm", "--apply", "--yes")),
         ("review", "model_required", ("review", FILE, "--tier", "deep")),

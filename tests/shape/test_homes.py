@@ -35,7 +35,7 @@ HOMES = {
     # Answers are drawn by it, and it judges what fixes do to a page.
     "markdown_it": (
         "kebab.cli.render.markdown",
-        "kebab.review.translation",
+        "kebab.review.segments",
         "kebab.server.rendering",
     ),
     "mcp": ("kebab.server.mcp",),

@@ -28,16 +28,13 @@ REASONS = {
         "the times of its filters are seconds"
     ),
     ("kebab.core.review.Fix", "kebab.wire.review.ItemFix"): (
-        "rules and plugins write it, and its text has other line ends than the file"
+        "rules write it, and its text has other line ends than the file"
     ),
     ("kebab.doctor.checks.Finding", "kebab.wire.health.DoctorCheck"): (
         "it has no name and no duration before its step is over"
     ),
     ("kebab.ingest.job.TextNote", "kebab.wire.ingest.IngestTextRequest"): (
         "its text is decoded, and it names the folder of the file"
-    ),
-    ("kebab.review.translation.TranslatedDocument", "kebab.wire.review.TranslatedText"): (
-        "its findings have no places in the file yet"
     ),
 }
 

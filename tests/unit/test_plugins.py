@@ -9,12 +9,11 @@ from kebab import plugins
 from kebab.config.settings import Plugins
 from kebab.core.media import CitationKind, MediaType
 from kebab.plugins import (
-    PARSERS,
-    RULES,
     Facts,
     Format,
     Plugin,
     PluginError,
+    check_format,
     find_plugins,
     inspect_plugin,
 )
@@ -26,41 +25,33 @@ MEDIA_LESS, PARSERLESS = Format(NOTHING, PARSER), Format(MEDIA, NOTHING)
 VERSIONLESS = Format(MEDIA, PARSER.__class__(parse=list))
 
 
-class Rule:
-    """Finds x."""
-
-    id, kind, severity, example = "x", "x", "warning", "x"
-    check = None
-
-
 @pytest.mark.parametrize(
-    ("group", "found", "cause"),
+    ("found", "cause"),
     [
-        (PARSERS, PARSER, "no `kebab.plugins.Format`"),
-        (PARSERS, MEDIA_LESS, "no `MediaType`"),
-        (PARSERS, Format(MEDIA._replace(name="x"), PARSER), "no media type"),
-        (PARSERS, Format(MEDIA._replace(suffixes=(".X",)), PARSER), "not lower"),
-        (PARSERS, Format(MEDIA._replace(suffixes=()), PARSER), "not lower"),
-        (PARSERS, Format(MEDIA._replace(suffixes=("x",)), PARSER), "no dot"),
-        (PARSERS, Format(MEDIA._replace(cites=CitationKind.CODE), PARSER), "as code"),
-        (PARSERS, PARSERLESS, "no `parse`"),
-        (PARSERS, VERSIONLESS, "no `version`"),
-        (RULES, SimpleNamespace(), "no `id`"),
-        (RULES, Rule, "no `check`"),
+        (PARSER, "no `kebab.plugins.Format`"),
+        (MEDIA_LESS, "no `MediaType`"),
+        (Format(MEDIA._replace(name="x"), PARSER), "no media type"),
+        (Format(MEDIA._replace(suffixes=(".X",)), PARSER), "not lower"),
+        (Format(MEDIA._replace(suffixes=()), PARSER), "not lower"),
+        (Format(MEDIA._replace(suffixes=("x",)), PARSER), "no dot"),
+        (Format(MEDIA._replace(cites=CitationKind.CODE), PARSER), "as code"),
+        (PARSERLESS, "no `parse`"),
+        (VERSIONLESS, "no `version`"),
     ],
 )
-def test_what_is_not_of_its_group_says_why(group, found, cause):
+def test_what_is_no_format_says_why(found, cause):
     with pytest.raises(PluginError, match=cause):
-        plugins._CHECKS[group](found)
+        check_format(found)
 
 
-def test_the_facts_of_each_group_are_those_of_the_object():
-    assert plugins._CHECKS[PARSERS](Format(MEDIA, PARSER)) == Facts(MEDIA, "x-v1")
+def test_the_facts_are_those_of_the_object():
+    assert check_format(Format(MEDIA, PARSER)) == Facts(MEDIA, "x-v1")
 
 
-def test_no_entry_point_is_read_when_plugins_are_off():
-    assert find_plugins(Plugins(enabled=False), "console_scripts") == []
-    assert find_plugins(Plugins(), "console_scripts")
+def test_no_entry_point_is_read_when_plugins_are_off(monkeypatch):
+    monkeypatch.setattr(plugins, "GROUP", "console_scripts")
+    assert find_plugins(Plugins(enabled=False)) == []
+    assert find_plugins(Plugins())
 
 
 def test_an_import_that_ends_the_process_is_a_fault_of_the_plugin(monkeypatch, tmp_path):
@@ -68,4 +59,4 @@ def test_an_import_that_ends_the_process_is_a_fault_of_the_plugin(monkeypatch, t
     monkeypatch.syspath_prepend(tmp_path)
 
     with pytest.raises(PluginError, match="SystemExit: 3"):
-        inspect_plugin(Plugin(PARSERS, "x", "leaves:X", "leaves", "1.0"))
+        inspect_plugin(Plugin("x", "leaves:X", "leaves", "1.0"))

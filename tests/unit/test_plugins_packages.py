@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import sys
 import tomllib
 
 import pytest
@@ -41,17 +40,6 @@ class Parser:
             return ParsedDocument("abc", None, ())
         if what == "outside":
             return ParsedDocument("abc", "t", (Block(BlockKind.PARAGRAPH, 5, 99),))
-
-class Rule:
-    \"\"\"Fails.\"\"\"
-    id, kind, severity, example = "fails", "x", "warning", "x"
-
-    def check(self, document, surroundings):
-        raise RuntimeError("the rule broke")
-
-class OwnRule(Rule):
-    \"\"\"Has a name of kebab.\"\"\"
-    id = "stale-date"
 
 FORMAT = Format(MediaType("application/x-broken", "broken", (".broken", ".md")), Parser())
 PDF = Format(MediaType("application/pdf", "pdf", (".pdf",)), Parser())
@@ -126,17 +114,8 @@ def test_the_example_of_the_page_works(site):
 
     assert (report["new"], errors, report["plugin_faults"]) == (2, {}, [])
     assert cite("sourdough") == ["a.recipe#Bread"]
-    assert [item["rule_id"] for item in kebab("review", "b.md", "--no-llm")["items"]] == [
-        "loud_word"
-    ]
-    assert (
-        kebab("review", "--explain", "loud_word")["rules"][0]["example"] == "This is GREAT! news.\n"
-    )
-    rows = [(one["group"], one["package"], one["version"]) for one in kebab("schema")["plugins"]]
-    assert rows == [
-        ("kebab.parsers", "kebab-recipe", "1.0"),
-        ("kebab.rules", "kebab-recipe", "1.0"),
-    ]
+    rows = [(one["package"], one["version"]) for one in kebab("schema")["plugins"]]
+    assert rows == [("kebab-recipe", "1.0")]
     assert check_plugins()["status"] == "ok"
 
 
@@ -172,8 +151,7 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     install_example(site)
     names = {"broken": "kebab_broken:FORMAT", "pdf": "kebab_broken:PDF", "gone": "nowhere:X"}
     names |= {"wrong": "kebab_broken:Parser", "recipe": "kebab_broken:FORMAT"}
-    rules = {"fails": "kebab_broken:Rule", "stale-date": "kebab_broken:OwnRule"}
-    install(site, "kebab-broken", "2.0", BROKEN, {"kebab.parsers": names, "kebab.rules": rules})
+    install(site, "kebab-broken", "2.0", BROKEN, {"kebab.parsers": names})
     files = ("exit", "raise", "print", "loop", "outside", "odd", "untitled")
     for what in files:
         (site.parent / "notes" / f"{what}.broken").write_text(what)
@@ -202,38 +180,3 @@ def test_a_broken_plugin_costs_itself_and_is_named(site):
     ):
         assert told in faults
     assert "`recipe` of kebab-recipe 1.0: kebab-broken has a plugin of the same name" in faults
-    assert "kebab itself has the rule stale-date" in check_plugins()["summary"]
-    (item,) = kebab("review", "b.md", "--no-llm", "--rules", "fails")["items"]
-    assert "the rule broke" in item["r"]
-
-
-ODD_RULES = """
-from kebab.core.review import Finding, Fix
-
-class Odd:
-    \"\"\"Finds odd things.\"\"\"
-    id, kind, severity, example = "odd", "x", "warning", "x"
-
-    def check(self, document, surroundings):
-        print("noise")
-        yield Finding(kind="x", reason="odd", end=1, **FIELDS)
-"""
-
-
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"severity": "warning", "start": 0, "edit": "replace", "fix": ("N",)}, "odd"),
-        ({"severity": "fatal", "start": 0}, "failed: ValidationError"),
-        ({"severity": "warning", "start": 0.5}, "failed: ValidationError"),
-        ({"severity": "warning", "start": 0, "fix": "N"}, "failed: ValidationError"),
-    ],
-)
-def test_findings_of_plugins_are_checked_before_they_are_stored(site, fields, reason):
-    module = f"FIELDS = {fields}\n{ODD_RULES}"
-    install(site, "kebab-odd", "1.0", module, {"kebab.rules": {"odd": "kebab_odd:Odd"}})
-    sys.modules.pop("kebab_odd", None)
-
-    (item,) = kebab("review", "b.md", "--no-llm", "--rules", "odd")["items"]
-
-    assert reason in item["r"]

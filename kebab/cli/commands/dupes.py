@@ -10,7 +10,6 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     Fraction,
     build_request,
-    cursor_option,
     filter_options,
     limit_option,
     merge_flags,
@@ -40,8 +39,7 @@ _DEFAULTS = DupesRequest()
     help=f"The lowest similarity of near copies, {_DEFAULTS.threshold} by default.",
 )
 @click.option("--exact", is_flag=True, help="Only identical texts.")
-@limit_option(MAX_LIMIT, "groups on a page", default=_DEFAULTS.limit)
-@cursor_option
+@limit_option(MAX_LIMIT, "groups", default=_DEFAULTS.limit)
 @filter_options
 def command(context: CommandContext, /, threshold: float | None, **flags: Any) -> Exit:
     """Find copies and near copies.
@@ -55,5 +53,5 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
     request = build_request(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
     reply, _ = run_work(context, request, settings)
-    next_page = context.repeat_command_with("--cursor", reply.next_cursor)
-    return context.print_reply(reply, partial(render_duplicates, next_page=next_page))
+    all_groups = context.repeat_command_with("--limit", str(min(reply.total, MAX_LIMIT)))
+    return context.print_reply(reply, partial(render_duplicates, all_groups=all_groups))

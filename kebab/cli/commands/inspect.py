@@ -19,7 +19,8 @@ class _NameGroup(Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the subcommand that the arguments name; a name alone is that of a document."""
-        if len(args) == 1 and args[0] not in self.commands:
+        is_name = sum(not one.startswith("-") for one in args) == 1  # flags such as `--json` follow
+        if is_name and args[0] not in self.commands:
             args = ["doc", *args]
         return super().resolve_command(ctx, args)
 

@@ -40,8 +40,8 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
     """Open a file at a hit or a reference, or the web page.
 
     N is the rank of a hit of the last search at a terminal; REF is what `kebab fetch` takes. A text
-    file opens in `$VISUAL` or `$EDITOR` at the line, a PDF in `$PDFVIEWER` at the page. Without
-    these, and for any other file, it is the program that the system has for it.
+    file opens in `$VISUAL` or `$EDITOR` at the line, any other file in the program that the system
+    has for it.
 
     With `--web` the web page opens in `$BROWSER` or the browser of the system. The server that
     shows it is started when none runs, and ends two hours after the last request.

@@ -23,17 +23,10 @@ from kebab.wire.review import (
     MAX_PAGE_ITEMS,
     FailOnName,
     ReviewRequest,
-    ReviewRulesRequest,
     ReviewTierName,
 )
 
-MAX_BYTES = 8_000_000
-_STDIN = "-"
-_STDIN_FILE = "stdin.md"
-"""The name of a text on stdin that none was given for."""
 _HEAD = "HEAD"
-
-
 _APPLY_FLAGS = ("dry_run", "unsafe", "yes")
 
 
@@ -41,18 +34,11 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
     """Refuse flags that exclude or need each other; the library checks those of a request."""
     given = {name for name, value in flags.items() if value} | ({"names"} if names else set())
     for_apply = [f"--{name.replace('_', '-')}" for name in _APPLY_FLAGS if flags[name]]
-    is_stdin, is_form = names == (_STDIN,), form != "text"
+    is_form = form != "text"
     for is_wrong, cause in (
-        (
-            flags["explain"] and (len(given) > 1 or is_form),
-            "`--explain` goes with no other argument",
-        ),
-        (not given & {"names", "run_id", "explain"}, "give DOC, PATH or GLOB, or `--run-id`"),
+        (not given & {"names", "run_id"}, "give DOC, PATH or GLOB, or `--run-id`"),
         (names and flags["run_id"], "`--run-id` and DOC, PATH or GLOB exclude each other"),
         (flags["cursor"] and not flags["run_id"], "`--cursor` goes with `--run-id`"),
-        (_STDIN in names and len(names) > 1, "`-` goes with no other document"),
-        (is_stdin and given & {"apply", "changed"}, "`-` goes with no `--apply` or `--changed`"),
-        (flags["stdin_filename"] and not is_stdin, "`--stdin-filename` goes with `-`"),
         (flags["no_llm"] and flags["model"], "`--no-llm` and `--model` exclude each other"),
         (flags["no_llm"] and flags["tier"] == "deep", "`--tier deep` needs a model"),
         (is_form and json, "`--json` and `--format` exclude each other"),
@@ -64,16 +50,7 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
             raise click.UsageError(cause)
 
 
-FORMS = ("text", "lines", "sarif")
-_ALL = "all"
-
-
-def _explain_rules(context: CommandContext, rule: str) -> Exit:
-    from kebab.cli.render.review import render_explanations, render_rules
-
-    request = ReviewRulesRequest(rule=None if rule == _ALL else rule)
-    reply = context.run(request)
-    return context.print_reply(reply, render_rules if rule == _ALL else render_explanations)
+FORMS = ("text", "sarif")
 
 
 @declare_command(
@@ -85,8 +62,6 @@ def _explain_rules(context: CommandContext, rule: str) -> Exit:
         "kebab review notes/backup.md --tier deep --json",
         "kebab review notes --apply",
         "kebab review docs --changed main",
-        "kebab review - --stdin-filename docs/setup.md < docs/setup.md",
-        "kebab review --explain broken-link",
     ),
 )
 @click.argument("names", nargs=-1, metavar="[PATH|GLOB…]", shell_complete=complete_paths)
@@ -117,12 +92,10 @@ def _explain_rules(context: CommandContext, rule: str) -> Exit:
     flag_value=_HEAD,
     help="Only files and lines that changed since this git revision, `HEAD` unless told.",
 )
-@click.option("--stdin-filename", metavar="PATH", help="The file that the text on stdin is of.")
 @click.option("--apply", is_flag=True, help="Write the fixes that are certain into the files.")
 @click.option("--unsafe", is_flag=True, help="With `--apply`, write all proposed fixes.")
 @click.option("--dry-run", is_flag=True, help="With `--apply`, show the differences only.")
 @click.option("--yes", is_flag=True, help="With `--apply`, do not ask for confirmation.")
-@click.option("--explain", metavar="RULE", help="Explain a rule; `all` lists them.")
 @ndjson_option("--stream", help="Send the findings as NDJSON events, all pages.")
 def command(context: CommandContext, /, names: tuple[str, ...], form: str, **flags: Any) -> Exit:
     """Find mistakes in documents.
@@ -135,8 +108,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     least the severity `--fail-on`.
 
     `<!-- kebab-ignore RULE: reason -->` ignores findings of its line, or of the next one. The
-    settings are in `[review]`. A path behind `--changed` is what to review, and `-` reads the text
-    from stdin.
+    settings are in `[review]`. A path behind `--changed` is what to review.
 
     Without `--model` and `--tier deep` the rules go on alone when the model fails, and the output
     says so. With one of them a model without a usable answer is an error, and text that it did not
@@ -144,8 +116,6 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     """
     names = _take_names(names, flags)
     _check_flags(flags, names, form, json=context.flags.machine)
-    if flags["explain"]:
-        return _explain_rules(context, flags["explain"])
     if flags["apply"]:
         from kebab.cli.review import review_and_apply
 
@@ -186,19 +156,10 @@ def _build_request(
     """Return the request of a review; without `all_pages` it asks for one page."""
     own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on", "changed")
     rules = flags["rules"]
-    text = None
-    if names == (_STDIN,):
-        from kebab.cli.prompt import read_stdin
-        from kebab.parse.encoding import decode_raw
-
-        names = (flags["stdin_filename"] or _STDIN_FILE,)
-        # Its errors are those of a file with this name.
-        text = decode_raw(read_stdin("text on stdin", MAX_BYTES), names[0]).text
     fields = {
         **{name: flags[name] for name in own},
         "names": names,
         "rules": [one.strip() for one in rules.split(",")] if rules is not None else None,
         "all_pages": all_pages,
-        "text": text,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
-from kebab.app.reference_syntax import decode_percent
+from kebab.app.references import decode_percent
 from kebab.cli.render.canvas import Canvas, clean, clean_lines, pluralize
 from kebab.cli.render.hits import (
     describe_absent_terms,

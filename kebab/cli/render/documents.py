@@ -112,8 +112,8 @@ def render_links(links: list[DocLink], backlinks: list[DocLink], canvas: Canvas)
         yield canvas.dim(f"links to files that are not indexed: {shown}")
 
 
-def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") -> Iterator[str]:
-    """Yield the groups with their members; `next_page` is the command for the next page."""
+def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -> Iterator[str]:
+    """Yield the groups with their members; `all_groups` is the command for all of them."""
     if canvas.width is None:
         for number, group in enumerate(reply.groups, start=1):
             for member in group.members:
@@ -153,8 +153,8 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, next_page: str = "") ->
         yield canvas.step(*step)
         return
     yield canvas.dim(f"{pluralize(reply.total, 'group')} among {passages}")
-    if reply.has_more and next_page:
-        yield canvas.dim(f"more: {next_page}")
+    if reply.has_more and all_groups:
+        yield canvas.dim(f"more: {all_groups}")
 
 
 def render_document_list(

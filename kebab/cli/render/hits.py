@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import UNSET, Struct
 
-from kebab.app.reference_syntax import decode_percent
+from kebab.app.references import decode_percent
 from kebab.cli.render.canvas import (
     Canvas,
     Column,

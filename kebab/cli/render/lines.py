@@ -7,7 +7,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from kebab.app.reference_syntax import decode_percent
+from kebab.app.references import decode_percent
 from kebab.cli.render.canvas import (
     Canvas,
     clean,

@@ -1,36 +1,41 @@
-"""Renders the findings of a review with their lines and fixes, and the stored runs."""
+"""Renders the findings of a review: with their lines and fixes, one per line, or as SARIF 2.1.0.
 
+SARIF is the Static Analysis Results Interchange Format.
+"""
+
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import cleandoc
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field
 
-from kebab.app.review_text import FileState, LocatedItem, LocatedPage
+from kebab import __version__
+from kebab.app.review_files import FileState, LocatedItem, LocatedPage
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
     clean,
-    format_tabs,
     measure_width,
     pluralize,
     render_columns,
     truncate_around,
 )
 from kebab.cli.render.compact import format_openable_path
-from kebab.cli.render.hits import format_location, get_line, render_degraded
+from kebab.cli.render.hits import render_degraded
 from kebab.review.selection import name_finding
 from kebab.wire.review import (
+    AgentItem,
     AgentItems,
     AppliedFile,
     ItemFix,
     ItemWarning,
     ReviewApplied,
     ReviewedDocument,
-    ReviewRules,
     SeverityName,
     TranslatedText,
-    UnansweredText,
 )
 from kebab.wire.search import DegradedChannel
 
@@ -83,8 +88,6 @@ _STATES: dict[FileState, str] = {
     "unreadable": "the file cannot be read, so its lines are not shown",
 }
 
-_MOST_TEXTS = 8
-"""How many texts without an answer a note names."""
 _WARNINGS: dict[ItemWarning, str] = {
     "downshift_exhausted": "responses of the model were cut off; findings may be missing",
     "items_dropped": "findings without a place in the text were dropped",
@@ -105,7 +108,6 @@ class ReviewTally(Struct):
     ignored: int = 0
     warnings: dict[ItemWarning, None] = field(default_factory=dict)
     degraded: dict[str, DegradedChannel] = field(default_factory=dict)
-    unanswered: dict[UnansweredText, None] = field(default_factory=dict)
     unanswered_count: int = 0
 
     def add(self, page: AgentItems) -> None:
@@ -121,10 +123,7 @@ class ReviewTally(Struct):
                 self.safe_fixes += item.fix.safe is True
         self.doubtful += page.doubtful
         self.ignored += page.ignored
-        # The last page has the text of the whole run.
-        known = self.unanswered if page.has_more else {}
-        self.unanswered = {**known, **dict.fromkeys(page.unanswered)}
-        self.unanswered_count = max(len(self.unanswered), page.unanswered_count)
+        self.unanswered_count = page.unanswered_count
         self.warnings |= dict.fromkeys(page.warnings)
         for one in page.degraded:
             self.degraded[one.reason if one.channel in {"document", "lint"} else one.channel] = one
@@ -138,22 +137,11 @@ class ReviewTally(Struct):
     @property
     def is_whole(self) -> bool:
         """Whether the model read all the text that it was to read."""
-        return "llm" not in self.degraded and not self.unanswered
+        return "llm" not in self.degraded and not self.unanswered_count
 
     def count(self, severity: SeverityName) -> int:
         """Return the number of findings of a severity."""
         return sum(count for (own, _), count in self.by_rule.items() if own == severity)
-
-
-def render_unanswered(texts: Sequence[UnansweredText], count: int) -> str:
-    """Return the places of text that the model did not answer, `count` in all."""
-    places = []
-    for one in texts[:_MOST_TEXTS]:
-        path = clean(format_openable_path(one.file, one.file))
-        lines = "" if one.lines is None else ":" + "-".join(map(str, dict.fromkeys(one.lines)))
-        places.append(f"{path}{lines}")
-    more = [f"{count - len(places):,} more"] if count > len(places) else []
-    return ", ".join([*places, *more])
 
 
 def render_path(document: ReviewedDocument, state: FileState, canvas: Canvas) -> Iterator[str]:
@@ -165,8 +153,7 @@ def render_path(document: ReviewedDocument, state: FileState, canvas: Canvas) ->
 
 
 def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iterator[str]:
-    """Yield each item with its words in their line, its fix, and the place that it cites."""
-    citations = {one.cid: one for one in page.citations}
+    """Yield each item with its words in their line, and its fix."""
     file = page.document.file if page.document else None
     known = located.state == "same"
     places = [f"{one.start.line}:{one.start.column}" * known for one in located.items]
@@ -176,12 +163,6 @@ def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iter
             yield ""
         yield from _render_head(one, file, f"{place:>{width}}", canvas)
         yield from render_excerpt(one, canvas)
-        # The place of another note that says nearly the same.
-        cited = citations.get(one.item.cid) if isinstance(one.item.cid, str) else None
-        if cited is not None:
-            other = canvas.location(clean(format_location(cited.citation)))
-            link = canvas.link(other, cited.file, get_line(cited.citation))
-            yield f"{_INDENT}{canvas.dim('see:')} {link}"
 
 
 def _render_head(
@@ -231,9 +212,6 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     yield from _render_left_out(tally, canvas)
     for one in tally.degraded.values():
         yield from render_degraded(one, canvas, lost.get(one.channel, one.channel))
-    if tally.unanswered:
-        texts = render_unanswered(list(tally.unanswered), tally.unanswered_count)
-        yield from canvas.note(f"not reviewed by the model: {texts}")
     for warning in tally.warnings:
         yield from canvas.note(_WARNINGS.get(warning, warning))
 
@@ -306,47 +284,13 @@ def _render_difference(file: AppliedFile, canvas: Canvas) -> Iterator[str]:
             yield canvas.paint(clean(line), fg=_DIFF_COLORS.get(line[:1]))
 
 
-def render_explanations(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
-    """Yield the explanation of a rule."""
-    for rule in reply.rules:
-        state = "" if rule.enabled else canvas.warning("  (switched off in the settings)")
-        yield f"{canvas.strong(rule.id)}  {PAINTS[rule.severity](canvas, rule.severity)}{state}"
-        for paragraph in filter(None, [rule.summary, *rule.explanation.split("\n\n")]):
-            yield ""
-            yield from canvas.wrap(paragraph)
-        yield from ("", canvas.dim("Example:"), "")
-        yield from (f"    {clean(line)}".rstrip() for line in rule.example.split("\n"))
-        yield ""
-        yield canvas.dim(f"Ignore it in one place: <!-- kebab-ignore {rule.id}: reason -->")
-        yield canvas.dim(f'Switch it off: review.disable = ["{rule.id}"] in the settings')
-
-
-def render_rules(reply: ReviewRules, canvas: Canvas) -> Iterator[str]:
-    """Yield one line for each rule."""
-    width = max((len(rule.id) for rule in reply.rules), default=0)
-    for rule in reply.rules:
-        if canvas.width is None:
-            state = "on" if rule.enabled else "off"
-            yield format_tabs(rule.id, rule.severity, state, rule.summary)
-            continue
-        note = "" if rule.enabled else canvas.warning(" (off)")
-        label = f"{canvas.strong(f'{rule.id:<{width}}')}  "
-        first, *rest = canvas.hang(rule.summary, label, width + 2)
-        yield from (first + note, *rest)
-    if canvas.is_terminal:
-        yield ""
-        yield canvas.step("explain one", "kebab review --explain RULE")
-
-
 def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
     """Render no page: `--json` prints it, and text output has the translated document instead."""
     return ()
 
 
-def render_outcome(
-    reply: AgentItems, findings: Sequence[str], target: Path | None, canvas: Canvas
-) -> Iterator[str]:
-    """Yield how many segments are translated, and where the text is."""
+def render_outcome(reply: AgentItems, findings: Sequence[str], canvas: Canvas) -> Iterator[str]:
+    """Yield how many segments are translated, and what is missing."""
     text = reply.translation if isinstance(reply.translation, TranslatedText) else None
     if text is None:
         yield canvas.warning("the translation is not complete")
@@ -358,8 +302,110 @@ def render_outcome(
     yield canvas.success(done) if text.translated == text.segments else canvas.warning(done)
     for one in reply.degraded:
         yield from render_degraded(one, canvas, "not all is translated")
-    if reply.unanswered:
-        texts = render_unanswered(reply.unanswered, reply.unanswered_count)
-        yield from canvas.note(f"not translated: {texts}")
-    if target:
-        yield f"written: {clean(str(target))}"
+
+
+def render_positions(page: AgentItems, located: LocatedPage) -> Iterator[str]:
+    """Yield `path:line:column: severity: message [rule]`; the column counts characters."""
+    assert page.document is not None, "items have a document"
+    path = clean(format_openable_path(page.document.file, page.document.doc_path))
+    for one in located.items:
+        place = f"{path}:{one.start.line}:{one.start.column}"
+        yield f"{place}: {one.item.s}: {clean(one.item.r)} [{name_finding(one.item)}]"
+
+
+_SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+_ROOT = "%SRCROOT%"
+_LEVELS: dict[SeverityName, str] = {"error": "error", "warning": "warning", "suggestion": "note"}
+
+
+class SarifLog:
+    """Collects the findings of all pages; paths are relative below the working directory."""
+
+    def __init__(self) -> None:
+        from kebab.review.selection import LINTERS, RULES
+
+        self._root = Path.cwd()
+        self._rules: list[dict[str, Any]] = []
+        for rule in (*(type(one) for one in RULES), *LINTERS):
+            told = [" ".join(one.split()) for one in cleandoc(rule.__doc__ or "").split("\n\n")]
+            row = {
+                "id": rule.id,
+                "shortDescription": {"text": told[0]},
+                "fullDescription": {"text": "\n\n".join(told[1:])},
+                "defaultConfiguration": {"level": _LEVELS[rule.severity]},
+            }
+            self._rules.append(row)
+        self._indexes = {rule["id"]: index for index, rule in enumerate(self._rules)}
+        self._results: list[dict[str, Any]] = []
+
+    def add(self, page: AgentItems, located: LocatedPage) -> None:
+        """Add the findings of a page."""
+        for one in located.items:
+            assert page.document is not None, "items have a document"
+            region = None
+            if located.state == "same":
+                region = {
+                    "startLine": one.start.line,
+                    "startColumn": one.start.utf16,
+                    "endLine": one.end.line,
+                    "endColumn": one.end.utf16,
+                }
+            place = _build_location(self._locate_file(page.document.file), region)
+            self._results.append(self._build_result(one.item, place))
+
+    def _build_result(self, item: AgentItem, place: dict[str, Any]) -> dict[str, Any]:
+        name = name_finding(item)
+        if name not in self._indexes:  # the kinds of the model's findings are added as rules
+            self._indexes[name] = len(self._rules)
+            text = f"Finds {name.replace('_', ' ')} with a language model."
+            self._rules.append({"id": name, "shortDescription": {"text": text}})
+        return {
+            "ruleId": name,
+            "ruleIndex": self._indexes[name],
+            "level": _LEVELS[item.s],
+            "message": {"text": item.r},
+            "locations": [place],
+            "partialFingerprints": {"kebabUid/v1": item.uid},
+        }
+
+    def render(self, tally: ReviewTally, *, completed: bool = True) -> Iterator[str]:
+        """Yield the lines of the log; what was not reviewed is a notification of the tool."""
+        notifications = [
+            {"level": "warning", "message": {"text": one.reason}} for one in tally.degraded.values()
+        ]
+        is_whole = not tally.unanswered_count and tally.degraded.keys() <= {"related"}
+        invocation: dict[str, Any] = {"executionSuccessful": completed and is_whole}
+        if notifications:
+            invocation["toolExecutionNotifications"] = notifications
+        run = {
+            "tool": {
+                "driver": {
+                    "name": "kebab",
+                    "version": __version__,
+                    "semanticVersion": __version__,
+                    "rules": self._rules,
+                }
+            },
+            "columnKind": "utf16CodeUnits",
+            "newlineSequences": ["\r\n", "\n", "\r"],
+            "originalUriBaseIds": {_ROOT: {"uri": f"{self._root.as_uri().rstrip('/')}/"}},
+            "invocations": [invocation],
+            "results": self._results,
+        }
+        log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+        yield from json.dumps(log, indent=2, ensure_ascii=False).split("\n")
+
+    def _locate_file(self, file: str) -> dict[str, str]:
+        """Return the address of a file, relative below the working directory."""
+        path = Path(file)
+        if not path.is_relative_to(self._root):
+            return {"uri": path.as_uri()}
+        base = f"{self._root.as_uri().rstrip('/')}/"
+        return {"uri": path.as_uri().removeprefix(base), "uriBaseId": _ROOT}
+
+
+def _build_location(artifact: dict[str, str], region: dict[str, int] | None) -> dict[str, Any]:
+    physical: dict[str, Any] = {"artifactLocation": artifact}
+    return {"physicalLocation": physical | ({"region": region} if region else {})}

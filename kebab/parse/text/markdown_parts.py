@@ -11,7 +11,6 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from kebab.core.review import (
-    AnchorUse,
     FrontMatterUse,
     Heading,
     LinkUse,
@@ -133,17 +132,16 @@ def find_html_links(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
         )
 
 
-def find_anchors(text: str, hidden: SpanSet) -> list[AnchorUse]:
-    """Return the anchors outside headings, in order."""
-    found = []
+def find_anchors(text: str, hidden: SpanSet, titles: SpanSet) -> Iterator[str]:
+    """Yield the anchors outside headings; `titles` are those that declare their own."""
     if "id=" in text or "name=" in text:
         for tag, one in _list_attributes(text, ("", "id"), ("a", "name"), hidden=hidden):
-            found.append(AnchorUse(one[one.lastindex or 0], *tag.span()))
+            if tag.start() not in titles:
+                yield one[one.lastindex or 0]
     for sign, pattern in (("^", _BLOCK_ID), (")=", _LABEL), ("#", _ATTRIBUTE_ID)):
-        if sign in text:
-            matches = (one for one in pattern.finditer(text) if one.start(1) not in hidden)
-            found += [AnchorUse(match[1], *match.span(1)) for match in matches]
-    return sorted(found, key=lambda one: one.start)
+        for match in pattern.finditer(text) if sign in text else ():
+            if match.start(1) not in hidden and match.start(1) not in titles:
+                yield match[1]
 
 
 def _list_attributes(
@@ -418,7 +416,7 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
         links=tuple(
             sorted([*found.links, *find_html_links(body, hidden)], key=attrgetter("start"))
         ),
-        anchors=tuple(one for one in find_anchors(body, hidden) if one.start not in titles),
+        anchors=tuple(find_anchors(body, hidden, titles)),
         front_matter=_build_front_matter(text, block) if block else None,
         code=tuple(SpanSet(code).spans),
         code_blocks=tuple(sorted(found.code_blocks)),

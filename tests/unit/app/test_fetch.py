@@ -112,11 +112,7 @@ def test_lines_of_a_lost_file_are_those_of_the_passages_around_them(shelf):
     [
         ("plain.txt:4", "no line 4 in a file of 3: plain.txt:4", ["docs/plain.txt#L1-L3"]),
         ("plain.txt:0", "no line 0 in a file of 3: plain.txt:0", ["docs/plain.txt#L1-L3"]),
-        (
-            "backup.md#page=3",
-            "this document has lines and no pages: backup.md#page=3",
-            ["docs/backup.md#L1"],
-        ),
+        ("backup.md#page=3", "no such heading: page=3", []),
         ("backup.md#restoer", "no such heading: restoer", ["docs/backup.md#restore"]),
     ],
 )

@@ -90,8 +90,12 @@ def test_a_file_without_the_bytes_of_a_plain_pattern_is_passed_over(
     assert compile_pattern(pattern, **options).can_match(data) is possible
 
 
+def cut(pattern, line, most):
+    return compile_pattern(pattern, max_columns=most).match((line, 1)).parts[0]
+
+
 def test_all_matches_of_a_line_are_marked():
-    part = compile_pattern("a+").cut_line("baa é a", 100)
+    part = cut("a+", "baa é a", 100)
 
     assert (part.text, part.column, part.is_cut) == ("baa é a", 2, False)
     assert [part.text[start:end] for start, end in part.highlights] == ["aa", "a"]
@@ -100,7 +104,7 @@ def test_all_matches_of_a_line_are_marked():
 @pytest.mark.parametrize("before", [0, 990])
 def test_a_long_line_is_cut_around_its_first_match(before):
     line = "x" * before + "needle" + "y" * (1000 - before)
-    part = compile_pattern("needle").cut_line(line, 60)
+    part = cut("needle", line, 60)
 
     assert (len(part.text), part.column, part.is_cut) == (60, before + 1, True)
     assert part.text in line
@@ -108,6 +112,6 @@ def test_a_long_line_is_cut_around_its_first_match(before):
 
 
 def test_a_match_longer_than_the_limit_is_marked_as_far_as_it_is_shown():
-    part = compile_pattern("x+").cut_line("x" * 500, 60)
+    part = cut("x+", "x" * 500, 60)
 
     assert (part.text, part.highlights) == ("x" * 60, [(0, 60)])

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.app.related import find_related
+from kebab.app.library import find_related
 from kebab.core.chunks import CosineScale, LanguageTrust, ProbePair
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS

@@ -1,14 +1,10 @@
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from kebab.app.fetch import fetch
-from kebab.app.outline import (
-    TreeOptions,
-    count_hidden,
-    estimate_file_tokens,
-    find_folders,
-    list_tree,
-    outline,
-)
+from kebab.app.outline import Tree, estimate_file_tokens, find_folders, outline
 from kebab.core.documents import DocumentName, StoredDocument
 from kebab.core.ids import DocId
 from kebab.wire.fetch import FetchRequest, Outline, OutlineRequest
@@ -119,13 +115,12 @@ def make_document(path, *, lang="en", size=400):
     )
 
 
-def list_paths(root="/n", *, depth=9, limit=None, level=0):
-    documents = [make_document(path) for path in PATHS if f"/n/{path}".startswith(f"{root}/")]
-    options = TreeOptions(depth, limit, lambda document: f"ref:{document.path}")
-    return [
-        (entry.depth, entry.path, entry.documents, entry.hidden)
-        for entry in list_tree(root, documents, options, level)
-    ]
+def list_paths(*, depth=9, limit=None):
+    names = [DocumentName(DocId(path), "/n", "/n/", path) for path in PATHS]
+    catalogue: Any = SimpleNamespace(list_names=lambda: names)
+    tree = Tree(catalogue, OutlineRequest(limit=limit))
+    tree.add_contents("/n", "", [make_document(path) for path in PATHS], 0, depth)
+    return [(one.depth, one.path, one.documents, one.hidden) for one in tree.entries]
 
 
 def test_folders_come_before_documents_with_all_that_is_below_them():
@@ -148,7 +143,6 @@ def test_a_limit_counts_what_it_leaves_out_of_open_folders():
         (1, "deep/er", 1, 0),
         (1, "deep/b.md", 1, 0),
     ]
-    assert count_hidden([], 3) == 0
 
 
 def test_wide_scripts_need_more_tokens_for_a_byte():

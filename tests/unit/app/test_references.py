@@ -10,9 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kebab.app.reference_syntax import Lines, Reading
 from kebab.app.references import (
     DocumentNames,
+    Lines,
+    Reading,
     ReferenceFinder,
     Target,
     add_place,

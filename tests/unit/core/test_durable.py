@@ -4,10 +4,11 @@ from pathlib import Path
 import pytest
 
 from kebab.app.own_files import keep_copy, replace_file
-from kebab.app.review_apply import FixedFile, write_file
+from kebab.app.review_files import FixedFile, write_file
 from kebab.core import durable
 from kebab.core.durable import hold_lock
 from kebab.server.guard import TOKEN_NAME, load_token
+from kebab.wire.review import AppliedFile
 
 
 @pytest.fixture
@@ -51,9 +52,7 @@ def apply_fixes(folder):
             path=folder / "file",
             before=b"old",
             after=b"new",
-            diff="",
-            applied=1,
-            overlapping=0,
+            reply=AppliedFile(file="file", backup=None, applied=1, overlapping=0, diff=""),
             refused=0,
         )
     )

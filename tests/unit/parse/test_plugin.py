@@ -7,7 +7,7 @@ from kebab.limits.worker import Limits
 from kebab.parse import isolation
 from kebab.parse.isolation import parse_guarded
 from kebab.parse.plugin import PluginParser
-from kebab.plugins import PARSERS, Plugin
+from kebab.plugins import Plugin
 
 MODULE = """
 from kebab.core.media import MediaType
@@ -29,7 +29,7 @@ class Parser:
 
 FORMAT = Format(MediaType("application/x-x", "x", (".x",)), Parser())
 """
-PARSER = PluginParser(Plugin(PARSERS, "x", "kebab_x:FORMAT", "kebab-x", "1.0"), "x-v1")
+PARSER = PluginParser(Plugin("x", "kebab_x:FORMAT", "kebab-x", "1.0"), "x-v1")
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from msgspec import UNSET
 from kebab.core.review import Finding, Fix
 from kebab.review.items import build_item, build_items, locate_item
 from kebab.wire.review import AgentItem
-from tests.fakes.evidence import stored
 from tests.fakes.review import make_document
 
 HOSTILE = st.text(
@@ -102,19 +101,12 @@ def test_a_fix_has_the_line_ends_of_the_file(raw: str, expected: str) -> None:
     assert item.fix.text == expected
 
 
-def test_the_same_finding_is_one_item_and_a_passage_is_cited_once() -> None:
-    document = make_document("One. Two.\n")
-    chunk = stored("x")
-    findings = [
-        make_finding(0, 3, cites=chunk),
-        make_finding(0, 3),
-        make_finding(5, 8, cites=chunk),
+def test_the_same_finding_is_one_item() -> None:
+    findings = [make_finding(0, 3), make_finding(0, 3), make_finding(5, 8)]
+    assert [item.o for item in build_items(make_document("One. Two.\n"), findings)] == [
+        (0, 3),
+        (5, 8),
     ]
-    items, citations = build_items(document, findings)
-    assert [item.o for item in items] == [(0, 3), (5, 8)]
-    assert [item.cid for item in items] == [chunk.chunk_id] * 2
-    assert [one.cid for one in citations] == [chunk.chunk_id]
-    assert citations[0].file == f"{chunk.root}/{chunk.path}"
 
 
 @pytest.mark.parametrize(("media", "safe"), [("text/markdown", True), ("text/plain", UNSET)])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from kebab.core.answers import AnswerCutError, Completion, Message
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
-from kebab.review.model_calls import LIMITS, Limit, ModelCalls, ask_with_limits
+from kebab.review.model_calls import LIMITS, Limit, ModelCalls
 from tests.fakes.language_model import Pieces, ScriptedModel
 
 MESSAGES = [Message("user", "text")]
@@ -144,7 +144,9 @@ def climb(parts, answers, otherwise="cut"):
         asked.append(("".join(part), limit.items))
         return "complete" if answers("".join(part), limit) else otherwise
 
-    return asked, ask_with_limits(parts, LADDER, ask)
+    calls = ModelCalls(ScriptedModel())
+    calls.ask_all(parts, LADDER, ask)
+    return asked, (not calls.unanswered, calls.is_exhausted)
 
 
 def test_a_cut_off_is_followed_by_lower_limits():
@@ -180,11 +182,12 @@ def test_every_part_is_asked_alone_or_answered_and_the_end_is_reached(count, bro
         answered.update(part if complete else ())
         return "complete" if complete else "cut"
 
-    is_complete, is_exhausted = ask_with_limits(parts, LADDER, ask)
+    calls = ModelCalls(ScriptedModel())
+    calls.ask_all(parts, LADDER, ask)
 
     given_up = set(parts) - answered
     assert given_up == broken.intersection(parts)
-    assert is_exhausted == bool(given_up) == (not is_complete)
+    assert calls.is_exhausted == bool(given_up) == calls.unanswered
     assert len(asked) <= 3 + 2 * count
     limits = [limit for _, limit in asked]
     assert limits == sorted(limits, reverse=True)

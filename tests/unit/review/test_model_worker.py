@@ -3,7 +3,7 @@ import re
 
 from kebab.core.answers import Completion
 from kebab.review.model_worker import ModelWorker
-from kebab.review.worker import RulesWorker
+from kebab.review.selection import RulesWorker
 from tests.fakes.language_model import ScriptedModel
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.fakes.review_runs import TwiceRule

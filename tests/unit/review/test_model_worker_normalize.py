@@ -2,8 +2,7 @@ import pytest
 
 from kebab.core.review import Fix, Markup
 from kebab.review.document import plan_units, show_sentences
-from kebab.review.model_worker import Normalizer, choose_severity
-from kebab.review.prompts import LightItem
+from kebab.review.model_worker import LightItem, Normalizer, choose_severity
 from tests.fakes.review import make_document
 
 TEXT = "Teh bread is baked. It is “good” and it is cheap. 빵이 조타 🍞 and teh end."

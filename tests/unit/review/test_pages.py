@@ -188,10 +188,7 @@ def test_a_model_whose_answers_are_unusable_is_not_asked_for_long():
     assert list_places(*pages) == [("a.md", 0), ("b.md", 0)]
     assert [one.reason for one in pages[-1].degraded] == [build_failure(3).format_message()]
     assert (pages[-1].has_more, pages[-1].partial) == (False, True)
-    assert [(one.file, one.i) for one in pages[-1].unanswered] == [
-        ("a.md", (1, 5)),
-        ("b.md", (1, 1)),
-    ]
+    assert pages[-1].unanswered_count == 2
 
 
 @pytest.mark.parametrize("all_pages", [True, False], ids=["all", "one"])
@@ -210,27 +207,21 @@ def test_a_required_model_that_fails_late_leaves_the_rest_to_the_rules():
     pages = desk.list_pages()
     assert list_places(*pages) == [("a.md", 0), ("a.md", 100), ("b.md", 0)]
     assert [find_exit_status(page) for page in pages][-1] == Exit.NO
-    assert [(one.file, one.i) for one in pages[-1].unanswered] == [
-        ("a.md", (2, 4)),
-        ("b.md", (1, 1)),
-    ]
+    assert pages[-1].unanswered_count == 2
 
 
 def test_an_unanswered_unit_is_asked_again_by_the_next_request_only():
     desk = Desk({"a.md": "0 1 odd 1", "b.md": "0 cut"}, page_items=9)
     before = desk.get_all()
     assert list_places(*before) == [("a.md", 100), ("a.md", 300), ("b.md", 100)]
-    assert [(one.file, one.i) for one in before[-1].unanswered] == [
-        ("a.md", (2, 2)),
-        ("b.md", (1, 1)),
-    ]
+    assert before[-1].unanswered_count == 2
     assert (before[-1].has_more, before[-1].partial) == (False, True)
     desk.worker = ScriptedWorker(confused=False)
     after = desk.get_all()
 
     assert [page.items for page in after[: len(before) - 1]] == [page.items for page in before[:-1]]
     assert list_places(*after)[len(list_places(*before)) :] == [("a.md", 200), ("b.md", 101)]
-    assert (after[-1].partial, after[-1].unanswered, after[-1].degraded) == (False, [], [])
+    assert (after[-1].partial, after[-1].unanswered_count, after[-1].degraded) == (False, 0, [])
     assert desk.worker.worked == [("a.md", 2), ("b.md", 1)]
     assert not any(page.truncated or page.warnings for page in desk.get_all())
 

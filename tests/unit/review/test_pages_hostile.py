@@ -14,8 +14,9 @@ from kebab.core.progress import Cancel
 from kebab.errors.catalog import Cancelled, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.review.document import ReviewDocument
 from kebab.review.model_worker import ModelWorker
-from kebab.review.pages import PageOptions, RunPages
-from kebab.review.worker import RulesWorker, RunPorts
+from kebab.review.pages import RunPages
+from kebab.review.run import RunPorts
+from kebab.review.selection import RulesWorker
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.json_schema import build_schemas
 from kebab.wire.record import add_envelope, encode_json
@@ -77,8 +78,9 @@ class Desk:
             report=lambda _: None,
             cancel=Cancel(),
             build_failure=build_failure,
+            fail_on="suggestion",
         )
-        pages = RunPages(self.run, ports, PageOptions("suggestion"))
+        pages = RunPages(self.run, ports)
         return pages.build(cursor, all_pages=False)
 
     def list_wanted(self) -> list[tuple[str, int, int]]:
@@ -161,7 +163,7 @@ def test_what_one_unit_did_not_answer_is_found_later(tier: ReviewTierName, posit
 
     assert sorted(list_found(desk, pages)) == desk.list_wanted()
     assert first.partial
-    assert (pages[-1].partial, pages[-1].unanswered) == (False, [])
+    assert (pages[-1].partial, pages[-1].unanswered_count) == (False, 0)
 
 
 @settings(max_examples=100, deadline=None)

@@ -7,8 +7,7 @@ from msgspec import UNSET
 
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.review.run import RunReporter, RunStopped, RunUnits
-from kebab.review.worker import RunPorts
+from kebab.review.run import RunPorts, RunReporter, RunStopped, RunUnits
 from tests.fakes.review_runs import Desk, build_failure
 from tests.fakes.review_store import make_run
 from tests.fakes.review_stream import make_page
@@ -27,6 +26,7 @@ def open_units(desk, cancel=None):
         report=desk.events.append,
         cancel=cancel or Cancel(),
         build_failure=build_failure,
+        fail_on="suggestion",
     )
     return RunUnits(desk.run, ports, make_reporter(desk.events))
 

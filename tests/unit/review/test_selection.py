@@ -1,7 +1,6 @@
 from kebab.core.review import Unit, UnitResult
 from kebab.parse.text.markdown_parts import read_markup
-from kebab.review.selection import SelectingWorker
-from kebab.review.worker import RulesWorker
+from kebab.review.selection import RulesWorker, SelectingWorker
 from tests.fakes.review import FakeSurroundings, make_document
 from tests.fakes.review_runs import TwiceRule
 from tests.fakes.review_store import make_item
@@ -58,13 +57,6 @@ def test_findings_of_the_model_are_ignored_by_their_kind():
     text = "Teh cat. <!-- kebab-ignore spelling: a name -->\n"
 
     assert [item.k for item in select_items(text, UnitResult(items=items)).items] == ["grammar"]
-
-
-def test_the_severity_of_a_rule_precedes_that_of_its_kind():
-    text = "The the cat.\n"
-    assert [item.s for item in select(text, severities={"repetition": "error"}).items] == ["error"]
-    both = {"repetition": "error", "repeated-word": "suggestion"}
-    assert [item.s for item in select(text, severities=both).items] == ["suggestion"]
 
 
 def test_only_changed_lines_count():

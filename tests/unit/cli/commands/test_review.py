@@ -2,7 +2,6 @@ from pathlib import Path
 
 import pytest
 
-from kebab.cli.commands.review import MAX_BYTES
 from tests.unit.cli.conftest import TEXT, requests
 
 
@@ -55,9 +54,8 @@ def test_an_interruption_keeps_what_is_done(kebab, note, home):
     assert "go on: kebab review --run-id 4f1d2c3b" in ran.err
 
 
-@pytest.mark.parametrize("form", ["sarif", "lines"])
-def test_forms_of_text_are_refused_with_json(kebab, form):
-    ran = kebab("review", "a.md", "--format", form, "--json")
+def test_a_form_of_text_is_refused_with_json(kebab):
+    ran = kebab("review", "a.md", "--format", "sarif", "--json")
 
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
     assert ran.fault["message"].endswith("`--json` and `--format` exclude each other")
@@ -90,22 +88,10 @@ def test_changes_are_compared_with_head_unless_told(kebab, opened, note, home):
     assert found == [(["."], "HEAD"), (["sub"], "HEAD"), (["a", "b"], "main")]
 
 
-def test_a_text_on_stdin_is_of_the_named_file(kebab, opened):
-    for flags in ([], ["--stdin-filename", "sub/x.md"]):
-        kebab("review", "-", *flags, stdin=b"One.\n")
-    found = [(request.names, request.text) for request in requests(opened, "review")]
-    assert found == [(["stdin.md"], "One.\n"), (["sub/x.md"], "One.\n")]
-
-
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
-        (["-", "a.md"], "`-` goes with no other document"),
-        (["a.md", "--stdin-filename", "b.md"], "`--stdin-filename` goes with `-`"),
-        (["-", "--changed"], "`-` goes with no `--apply` or `--changed`"),
-        (["-", "--apply"], "`-` goes with no `--apply` or `--changed`"),
         (["a.md", "--unsafe"], "`--unsafe` goes with `--apply`"),
-        (["--explain", "all", "a.md"], "`--explain` goes with no other argument"),
         ([], "give DOC, PATH or GLOB, or `--run-id`"),
         (["a.md", "--run-id", "R"], "`--run-id` and DOC, PATH or GLOB exclude each other"),
         (["a.md", "--cursor", "C"], "`--cursor` goes with `--run-id`"),
@@ -115,8 +101,3 @@ def test_flags_that_exclude_or_need_each_other(kebab, arguments, cause):
     ran = kebab("review", *arguments, "--json")
     assert (ran.status, ran.fault["code"]) == (2, "usage_invalid")
     assert cause in ran.fault["message"]
-
-
-def test_a_text_on_stdin_has_a_limit(kebab):
-    ran = kebab("review", "-", "--json", stdin=b" " * (MAX_BYTES + 1))
-    assert (ran.status, ran.fault["code"]) == (2, "too_large")

@@ -38,48 +38,6 @@ def test_text_is_the_document_and_findings_are_on_stderr(kebab, note, opened):
     assert (request.all_pages, request.with_text) == (True, True)
 
 
-def test_the_text_is_written_into_a_file(kebab, note, home):
-    ran = kebab("translate", "a.md", "--to", "ko", "--write", "b.md")
-
-    assert ran.out == ""
-    assert "written: b.md" in ran.err
-    assert (home / "b.md").read_text(encoding="utf-8") == "# 문\n"
-
-
-def test_a_file_that_exists_is_replaced_only_with_yes(kebab, note, home):
-    (home / "b.md").write_text("mine", encoding="utf-8")
-    ran = kebab("translate", "a.md", "--to", "ko", "--write", "b.md")
-
-    assert ran.status == 2
-    assert "--yes" in ran.err
-    assert (home / "b.md").read_text(encoding="utf-8") == "mine"
-    kebab("translate", "a.md", "--to", "ko", "--write", "b.md", "--yes")
-    assert (home / "b.md").read_text(encoding="utf-8") == "# 문\n"
-
-
-@pytest.mark.parametrize("name", ["a.md", "./a.md", "link.md"])
-def test_the_document_itself_is_never_written(kebab, note, home, opened, name):
-    (home / "link.md").symlink_to(note)
-    ran = kebab("translate", "a.md", "--to", "ko", "--write", name, "--yes")
-
-    assert ran.status == 2
-    assert "the document itself" in ran.err
-    assert note.read_text(encoding="utf-8") == "# Doors of it\n"
-    assert requests(opened) == []
-
-
-@pytest.mark.parametrize("path", ["nowhere/b.md", "folder"])
-def test_a_place_that_cannot_be_written_is_an_error_before_the_work(
-    kebab, note, home, opened, path
-):
-    (home / "folder").mkdir()
-    ran = kebab("translate", "a.md", "--to", "ko", "--write", path, "--yes", "--json")
-
-    assert ran.status == 2
-    assert json.loads(ran.err.splitlines()[-1])["code"] == "io_error"
-    assert requests(opened) == []
-
-
 def test_an_interrupted_translation_says_how_to_go_on(kebab, home, note):
     (home / "late.md").write_text("# Doors of it\n", encoding="utf-8")
     ran = kebab("translate", "late.md", "--to", "ko")
@@ -95,8 +53,6 @@ def test_an_interrupted_translation_says_how_to_go_on(kebab, home, note):
         ("a.md",),
         ("a.md", "--to", "ko", "--run-id", "r"),
         ("a.md", "--to", "ko", "--cursor", "c"),
-        ("--run-id", "r", "--cursor", "c", "--write", "b.md"),
-        ("a.md", "--to", "ko", "--stream", "--write", "b.md"),
     ],
 )
 def test_flags_that_make_no_sense_are_refused(kebab, note, opened, words):

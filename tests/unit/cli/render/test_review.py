@@ -1,7 +1,6 @@
 import pytest
-from msgspec.structs import replace
 
-from kebab.app.review_text import ItemLocator
+from kebab.app.review_files import ItemLocator
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.review import (
     ReviewTally,
@@ -11,8 +10,7 @@ from kebab.cli.render.review import (
     render_summary,
 )
 from kebab.core.review import Fix
-from kebab.wire.citation import LineCitation, LineSpan
-from kebab.wire.review import ItemCitation, TranslatedText, UnansweredText
+from kebab.wire.review import TranslatedText
 from kebab.wire.search import DegradedChannel
 from tests.fakes import review_pages
 from tests.fakes.review_pages import item, page, reviewed
@@ -53,17 +51,11 @@ def test_a_finding_has_its_place_severity_message_and_rule(document):
     assert drawn[1:] == ["    3 │ Open the the worng door.", "      │              ^^^^^"]
 
 
-def test_a_fix_tells_what_it_does_and_a_citation_where_it_is(document):
-    span = LineSpan(start=4, end=6)
-    citation = LineCitation(path="b.md", uri="b.md#L4-L6", line=span)
-    cited = ItemCitation(cid="c1", file="/notes/b.md", citation=citation)
+def test_a_fix_tells_what_it_does(document):
     fix = Fix("wrong", "swaps two letters")
     found = words(document, "worng", edit="replace", fix=fix)
-    found = replace(found, cid="c1")
-    drawn = draw(page(document, found, citations=[cited]))
 
-    assert "    fix: wrong (swaps two letters)" in drawn
-    assert drawn[-1].startswith("    see: b.md")
+    assert "    fix: wrong (swaps two letters)" in draw(page(document, found))
 
 
 def test_a_changed_file_has_findings_without_places(document, tmp_path):
@@ -102,46 +94,25 @@ def test_what_was_not_available_is_a_note_with_its_hint(document):
 
 
 LOST = DegradedChannel(channel="llm", reason="no answer", hint=None)
-TEXT_LOST = UnansweredText(file="/notes/b.md", i=(0, 2), lines=(3, 5))
 
 
 def test_no_findings_are_said_of_what_was_reviewed_only(document):
-    lost = {"degraded": [LOST], "unanswered": [TEXT_LOST], "unanswered_count": 1}
-    found = tally(page(document, **lost))
+    found = tally(page(document, degraded=[LOST], unanswered_count=1))
 
     summary = "no findings in the reviewed part of 3 documents"
     assert list(render_summary(found, Canvas())) == [summary]
     assert list(render_review_notes(found, Canvas())) == [
         "note: not all was reviewed by the model: no answer",
-        "note: not reviewed by the model: /notes/b.md:3-5",
     ]
-
-
-def test_the_last_page_names_all_text_without_an_answer(document):
-    other = replace(TEXT_LOST, lines=(3, 9))
-    more = page(document, unanswered=[TEXT_LOST], unanswered_count=1, has_more=True)
-    last = page(document, unanswered=[other], unanswered_count=12)
-    found = tally(more, last)
-
-    assert (list(found.unanswered), found.unanswered_count) == ([other], 12)
-    assert "/notes/b.md:3-9, 11 more" in "".join(render_review_notes(found, Canvas()))
-
-
-def lines(translated=2, *, findings=(), target=None):
-    text = TranslatedText(text="x", segments=2, translated=translated, findings=[])
-    page = review_pages.page(None, translation=text)
-    return list(render_outcome(page, findings, target, Canvas()))
 
 
 def test_what_was_not_translated_is_named_with_its_cause():
     text = TranslatedText(text="x", segments=2, translated=1, findings=[])
     lost = DegradedChannel(channel="llm", reason="no answer", hint="kebab translate --run-id R")
-    parts = {"degraded": [lost], "unanswered": [TEXT_LOST], "unanswered_count": 1}
-    found = review_pages.page(None, translation=text, **parts)
+    found = review_pages.page(None, translation=text, degraded=[lost], unanswered_count=1)
 
-    assert list(render_outcome(found, (), None, Canvas())) == [
+    assert list(render_outcome(found, (), Canvas())) == [
         "1 of 2 segments translated",
         "note: not all is translated: no answer",
         "hint: kebab translate --run-id R",
-        "note: not translated: /notes/b.md:3-5",
     ]

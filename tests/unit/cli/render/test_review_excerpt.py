@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.review_text import ItemLocator
+from kebab.app.review_files import ItemLocator
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.review import render_excerpt
 from kebab.core.review import Fix

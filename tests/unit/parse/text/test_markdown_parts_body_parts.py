@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.review import AnchorUse, Heading, LinkUse, Markup
+from kebab.core.review import Heading, LinkUse, Markup
 from kebab.parse.text.markdown_parts import (
     SpanSet,
     find_addresses,
@@ -15,7 +15,7 @@ from kebab.parse.text.markdown_parts import (
     read_plain_markup,
 )
 
-_Placed: TypeAlias = Heading | LinkUse | AnchorUse
+_Placed: TypeAlias = Heading | LinkUse
 _PIECES = st.sampled_from(
     [
         *(
@@ -109,7 +109,7 @@ def test_code_and_comments_have_no_links(text: str) -> None:
 
 def test_anchors_outside_headings_are_found_where_they_are_declared() -> None:
     text = "# H {#h}\n\n<a name='a'></a> <span id=\"b\">x</span>\n\np ^c\n\n(d)=\n\n`<a id='no'>`\n"
-    assert [one.anchor for one in read_markup(text).anchors] == ["a", "b", "^c", "d"]
+    assert read_markup(text).anchors == ("a", "b", "^c", "d")
 
 
 def test_front_matter_has_its_fields_in_order() -> None:
@@ -151,11 +151,7 @@ def test_plain_text_hides_its_addresses_only() -> None:
 @given(st.lists(_PIECES, max_size=14).map("".join))
 def test_every_span_is_in_order_and_within_the_text(text: str) -> None:
     markup = read_markup(text)
-    uses: list[_Placed] = [
-        *markup.headings,
-        *markup.links,
-        *markup.anchors,
-    ]
+    uses: list[_Placed] = [*markup.headings, *markup.links]
     spans = [(one.start, one.end) for one in uses]
     spans += [one.target_span for one in markup.links]
     spans += [*markup.code, *markup.code_blocks]
