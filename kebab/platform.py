@@ -330,10 +330,23 @@ def skip_lance_rest_client() -> None:
     LanceDB needs only the models in there; a table on disk never makes a call over HTTP. Measured:
     the import takes 648 ms instead of 1121 ms (medians of 7 processes).
     """
-    if _LANCE_REST_CLIENT not in sys.modules:
-        spec = importlib.util.find_spec(_LANCE_REST_CLIENT)
-        if spec is not None:
-            sys.modules[_LANCE_REST_CLIENT] = importlib.util.module_from_spec(spec)
+    _skip_code_of_package(_LANCE_REST_CLIENT)
+
+
+def skip_mcp_client() -> None:
+    """Let modules of the package `mcp` be imported without its client and its framework.
+
+    Measured, with pydantic's `defer_build`: `kebab mcp` with one search takes 1.36 s of
+    processor time instead of 1.63 s (medians of 6, both beside load).
+    """
+    _skip_code_of_package("mcp")
+    _skip_code_of_package("mcp.server")
+
+
+def _skip_code_of_package(name: str) -> None:
+    """Let imports find a package whose own code has not run; its modules run as usual."""
+    if name not in sys.modules and (spec := importlib.util.find_spec(name)):
+        sys.modules[name] = importlib.util.module_from_spec(spec)
 
 
 def skip_httpx_command_line() -> None:

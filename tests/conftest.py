@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -24,7 +25,7 @@ from tests.isolation import MEMORY_FOLDER, Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "kills", "live", "test_planted.py", "test_publish.py"))
+SLOW = frozenset(("e2e", "faults", "kills", "live", "test_publish.py"))
 """Folders and files whose single tests take up to a minute."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 COLLECTED = pytest.StashKey[list[str]]()
@@ -47,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     Interrupts are heard also where a shell that started the tests in the background ignores them.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.dont_write_bytecode = False  # the processes of tests use what this one has compiled
     config.stash[SECTIONS] = {}
     # Until the end of the collection almost nothing is garbage, and looking for it takes seconds.
     gc.disable()

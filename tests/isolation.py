@@ -142,6 +142,9 @@ class Isolation:
 
 def is_kept(name: str) -> bool:
     """Return whether tests see a variable of the real environment."""
+    # With it each process compiles again what it imports: a search takes .64 s instead of .35 s.
+    if name == "PYTHONDONTWRITEBYTECODE":
+        return False
     return name in KEPT or name.startswith(KEPT_PREFIXES)
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from kebab.config.settings_file import iter_documented_settings
 from kebab.errors.catalog import build_catalog
-from kebab.server.openapi import build_document
 from kebab.wire.json_schema import build_schemas
 from tools.cli_reference import (
     build_commands_table,
@@ -45,7 +44,6 @@ def list_files() -> Iterator[tuple[Path, str]]:
     """Yield every generated file, relative to the checkout, with its text."""
     for name, schema in build_schemas().items():
         yield _WIRE / "v1" / f"{name}.schema.json", _format_json(schema)
-    yield _WIRE / "openapi.json", _format_json(build_document())
     yield _WIRE / "errors.md", render_errors_page()
     yield _WIRE / "cli.md", build_reference_page()
     yield Path("docs") / "kebab.1", build_man_page()

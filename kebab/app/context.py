@@ -190,7 +190,7 @@ class AppContext:
         Raises:
             NotIndexed: There is no library that this version can read.
         """
-        from kebab.search.lexical import COLUMN_WEIGHTS
+        from kebab.core.queries import COLUMN_WEIGHTS
         from kebab.store.sqlite.reader import SqliteReader
 
         return SqliteReader(self.paths.data, COLUMN_WEIGHTS)

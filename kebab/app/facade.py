@@ -16,8 +16,15 @@ from msgspec.structs import fields
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, ignore_progress
+from kebab.errors.signal import Exit
 from kebab.wire.operations import OPERATIONS, Operation, find_operation
-from kebab.wire.record import Reply, Request, decode_request, to_invalid_input
+from kebab.wire.record import (
+    Reply,
+    Request,
+    decode_request,
+    find_exit_status,
+    to_invalid_input,
+)
 
 if TYPE_CHECKING:
     from kebab.app.methods import Methods  # which is generated, and has types only
@@ -197,6 +204,14 @@ def convert_operation_request(
     except (msgspec.ValidationError, RecursionError) as fault:
         raise to_invalid_input(fault) from fault
     return fill_request(request, fields, list_request_defaults(operation, settings))
+
+
+def find_operation_status(reply: Reply, cancel: Cancel | None = None) -> Exit:
+    """Return the exit status of a reply; a cancelled change of models leaves passages pending."""
+    is_change = reply.__struct_config__.tag == "model_report.v1"
+    if is_change and cancel is not None and cancel.requested and getattr(reply, "pending", False):
+        return Exit.INTERRUPTED
+    return find_exit_status(reply)
 
 
 def _read(value: object, *, is_list: bool) -> object:

@@ -248,7 +248,7 @@ def find_candidates(context: AppContext, query: Query) -> bool:
     """
     if context.published is None or not context.published.is_remote:
         return False
-    from kebab.search.lexical import COLUMN_WEIGHTS
+    from kebab.core.queries import COLUMN_WEIGHTS
 
     parsed = [parse_query(text, query.filters) for text in (query.text, *query.more)]
     words = [term.text for one in parsed for term in one.terms or one.stop_terms]

@@ -57,24 +57,21 @@ class OutputChannel:
     @property
     def columns(self) -> int:
         """The width of the terminal; `COLUMNS` overrides it."""
-        override = os.environ.get("COLUMNS", "")
-        if override.isdecimal() and int(override) > 0:
-            return int(override)
-        try:
-            return os.get_terminal_size(self.descriptor).columns or 80
-        except OSError:
-            return 80
+        return self._measure("COLUMNS", 0, 80)
 
     @property
     def rows(self) -> int:
         """The height of the terminal; `LINES` overrides it."""
-        override = os.environ.get("LINES", "")
+        return self._measure("LINES", 1, 24)
+
+    def _measure(self, variable: str, index: int, usual: int) -> int:
+        override = os.environ.get(variable, "")
         if override.isdecimal() and int(override) > 0:
             return int(override)
         try:
-            return os.get_terminal_size(self.descriptor).lines or 24
+            return os.get_terminal_size(self.descriptor)[index] or usual
         except OSError:
-            return 24
+            return usual
 
     def write(self, text: str) -> None:
         """Write text as UTF-8 in every locale."""

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
-from kebab.app.dispatch import find_operation_status
+from kebab.app.facade import find_operation_status
 from kebab.core.progress import Cancel, Progress
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, TraceStage
 
 
+COLUMN_WEIGHTS = (4.0, 2.5, 1.0)
+"""The bm25 weights of title, headings and body.
+
+Page hit@1 on the Korean Kubernetes pages: .561 with even weights, .595 with these. On SQuAD 2,
+JaQuAD and Cranfield anything from (1, 1, 1) to (10, 5, 1) stays within .01.
+"""
+
+
 class Mode(StrEnum):
     """The channels of a search."""
 

@@ -38,12 +38,6 @@ from kebab.parse.archive import (
 )
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
-from kebab.parse.mail.message import (
-    list_attachments,
-    load_message,
-    may_have_attachments,
-    read_attachment,
-)
 from kebab.parse.registry import convert_exceptions
 
 Span: TypeAlias = tuple[int, int]
@@ -101,6 +95,13 @@ def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
         from kebab.parse.mail.outlook import convert_message
 
         data, _ = convert_message(data, path, _VERSION)
+    from kebab.parse.mail.message import (
+        list_attachments,
+        load_message,
+        may_have_attachments,
+        read_attachment,
+    )
+
     if not may_have_attachments(data):
         return _Attachments(())
     found = list_attachments(load_message(data, path, _VERSION))

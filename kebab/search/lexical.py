@@ -15,13 +15,6 @@ from kebab.text.language import detect_question_language, detect_script, is_dens
 from kebab.text.stop_words import reads_as_another_language
 from kebab.text.tokenizer import Term
 
-COLUMN_WEIGHTS = (4.0, 2.5, 1.0)
-"""The bm25 weights of title, headings and body.
-
-Page hit@1 on the Korean Kubernetes pages: .561 with even weights, .595 with these. On SQuAD 2,
-JaQuAD and Cranfield anything from (1, 1, 1) to (10, 5, 1) stays within .01.
-"""
-
 TERM_LIMIT = 64
 """The most terms of one query; the rarest terms of a pasted page are searched for."""
 

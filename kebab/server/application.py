@@ -14,17 +14,22 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.app.dispatch import format_event
 from kebab.app.events import NO_ENVELOPE, EventEncoder, create_encoder
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit, Signal
 from kebab.errors.system import translate_import_errors
 from kebab.server.guard import Admission, AsgiApp, Guard, Refusal, Scope
 from kebab.server.mcp import McpServer
-from kebab.server.openapi import DOCUMENT_PATH, HEALTH_PATH, build_path, encode_document
 from kebab.server.page import WebPage
-from kebab.server.requests import Call, Failed, Operations, Outcome, ServerOptions
-from kebab.server.sessions import Sessions
+from kebab.server.requests import (
+    Call,
+    Failed,
+    Operations,
+    Outcome,
+    ServerOptions,
+    format_event,
+)
+from kebab.server.running import Sessions
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport
 from kebab.wire.operations import REMOTE_OPERATIONS
@@ -38,12 +43,13 @@ with translate_import_errors("the server", "starlette", extra="serve"):
 
 SERVER = "serve"
 """The command in errors that belong to no operation."""
-JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/event-stream"
-MCP_PATH = "/mcp"
+JSON, NDJSON = "application/json", "application/x-ndjson"
+PREFIX = "/v1"
+HEALTH_PATH, MCP_PATH = f"{PREFIX}/health", "/mcp"
 
 _WRONG_TYPE, _CLIENT_GONE = 415, 499
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
-_PATHS = {build_path(name): name for name in REMOTE_OPERATIONS}
+_PATHS = {f"{PREFIX}/{name}": name for name in REMOTE_OPERATIONS}
 """The operation of each path."""
 _MOST_UNSENT = 1_000
 """How many lines may wait for a slow reader before the work waits too."""
@@ -79,7 +85,6 @@ def build_application(site: Site) -> AsgiApp:
             for path, name in _PATHS.items()
         ),
         Route(HEALTH_PATH, _answer_health, methods=["GET"]),
-        Route(DOCUMENT_PATH, _answer_document, methods=["GET"]),
         Route(MCP_PATH, mcp, methods=["POST"]),
         *page.routes,
     ]
@@ -102,7 +107,7 @@ def build_application(site: Site) -> AsgiApp:
         any_address=site.any_address,
         max_body_bytes=site.max_body_bytes,
         open_paths={HEALTH_PATH, *page.open_paths},
-        large_paths={build_path("ingest_text")},
+        large_paths={f"{PREFIX}/ingest_text"},
         admits=page.admits,
     )
     router = Router(routes, redirect_slashes=False, lifespan=run)
@@ -122,15 +127,14 @@ async def _answer_operation(operations: Operations, name: str, request: Request)
     raw = await _read_body(request)
     accept = request.headers.get("accept", "").lower()
     accepted = [part.partition(";")[0].strip() for part in accept.split(",")]
-    kind = next((kind for kind in (NDJSON, EVENT_STREAM) if kind in accepted), None)
-    encoder = create_encoder(name) if kind else None
+    encoder = create_encoder(name) if NDJSON in accepted else None
     if encoder is None:
         return _build_response(await _await_outcome(request, operations.answer(name, raw)))
-    stream = EventStream(name, encoder, b"data: %b\n\n" if kind == EVENT_STREAM else b"%b\n")
+    stream = EventStream(name, encoder)
     work = asyncio.ensure_future(operations.answer(name, raw, stream.call))
     if not await stream.has_started(work):
         return _build_response(work.result())
-    return StreamingResponse(stream.iterate_lines(work), media_type=kind, headers={**HEADERS})
+    return StreamingResponse(stream.iterate_lines(work), media_type=NDJSON, headers={**HEADERS})
 
 
 async def _await_outcome(request: Request, answer: Any) -> Outcome:
@@ -160,15 +164,13 @@ async def _wait_for_disconnect(request: Request) -> None:
 class EventStream:
     """The lines of one operation. A thread reports events, and the event loop sends lines.
 
-    A heartbeat follows each silence. The last line says how the work ended. `frame` stands around
-    each line.
+    A heartbeat follows each silence. The last line says how the work ended.
     """
 
-    def __init__(self, operation: str, encoder: EventEncoder[Any], frame: bytes) -> None:
+    def __init__(self, operation: str, encoder: EventEncoder[Any]) -> None:
         self.call = Call(self._report)
         self._operation = operation
         self._encoder = encoder
-        self._frame = frame
         self._lines: deque[bytes] = deque()
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
@@ -185,7 +187,7 @@ class EventStream:
             threading.Event().wait(_WAIT_S)
 
     def _encode(self, event: Reply, status: Exit | None = None) -> bytes:
-        return self._frame % encode_json(format_event(self._operation, event, status))
+        return encode_json(format_event(self._operation, event, status)) + b"\n"
 
     async def has_started(self, work: asyncio.Future[Outcome]) -> bool:
         """Wait for the first line, or a silence; return whether there is something to stream.
@@ -219,10 +221,10 @@ class EventStream:
         encoder, inner = self._encoder, replace(reply, **NO_ENVELOPE)
         status = Exit(reply.exit_code)  # type: ignore[arg-type]
         if isinstance(inner, ErrorReply):
-            before = [] if encoder.carries_errors else [self._frame % encode_json(reply)]
+            before = [] if encoder.carries_errors else [encode_json(reply) + b"\n"]
             ends = encoder.build_failure(inner, status)
             return [*before, *(self._encode(*line) for line in ends)]
-        after = [] if encoder.carries(inner) else [self._frame % encode_json(reply)]
+        after = [] if encoder.carries(inner) else [encode_json(reply) + b"\n"]
         is_stopped = isinstance(inner, IngestReport) and inner.cancelled
         ends = encoder.build_end(inner, status, cancelled=is_stopped)
         return [*(self._encode(*line) for line in ends), *after]
@@ -239,11 +241,6 @@ class EventStream:
 
 async def _answer_health(_: Request) -> Response:
     return Response(b'{"status":"ok"}\n', media_type=JSON, headers=HEADERS)
-
-
-async def _answer_document(_: Request) -> Response:
-    body = await asyncio.to_thread(encode_document)
-    return Response(body, media_type=JSON, headers=HEADERS)
 
 
 async def _read_body(request: Request) -> bytes:

@@ -1,45 +1,43 @@
-"""The MCP server: tools and resources over stdio and HTTP, by the official `mcp` package.
+"""The MCP server: tools over stdio and HTTP, by the official `mcp` package.
 
 The package speaks the protocol in all its versions. This module declares nothing that it does: it
-runs tools on the knowledge base in threads, and lists documents as resources.
+runs tools on the knowledge base in threads.
 """
 
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
 from kebab import __version__
-from kebab.app.dispatch import report_failure
-from kebab.app.facade import Kebab, convert_operation_request
+from kebab.app.facade import convert_operation_request
 from kebab.config.settings import Settings
-from kebab.core.media import PLAIN, detect_media_type
-from kebab.core.progress import Progress
-from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
+from kebab.platform import skip_mcp_client
 from kebab.server.guard import Receive, Scope, Send
-from kebab.server.requests import Call, Operations
-from kebab.server.tool_results import SCHEME, format_resource_uri
+from kebab.server.requests import ALLOW_WRITE, Call, Operations, report_failure
 from kebab.server.tools import (
     TOOLS,
+    WITH_ASK,
     Tool,
     build_input_schema,
     build_instructions,
     describe_tool,
     read_arguments,
-    select_tools,
 )
 from kebab.wire.ask import AnswerEvent
-from kebab.wire.citation import CodeCitation, LineCitation
-from kebab.wire.fetch import FetchRequest
-from kebab.wire.library import DocSummary, FetchResult, ListRequest, SourceListRequest
 from kebab.wire.record import MASKED, Reply, encode_json
 
 with translate_import_errors("the MCP server", "mcp", extra="mcp"):
+    skip_mcp_client()
+    from pydantic import BaseModel
+
+    BaseModel.model_config["defer_build"] = True  # most models of the protocol are never used
     import anyio
     from mcp.server.caching import CacheHint
     from mcp.server.lowlevel import Server
@@ -48,7 +46,10 @@ with translate_import_errors("the MCP server", "mcp", extra="mcp"):
     from mcp.shared.exceptions import MCPError
     from mcp_types import INVALID_PARAMS, JSONRPCRequest
 
-Use = Callable[[Kebab], Any]
+    del BaseModel.model_config["defer_build"]
+
+if TYPE_CHECKING:
+    from kebab.core.progress import Progress
 
 _TEXT_CLIENTS = ("claude-code", "codex", "visual studio code")
 """Clients that show their model the structured result instead of the text, as its JSON.
@@ -59,7 +60,6 @@ _LIST_TTL_MS = 300_000
 """How long a client may keep the list of tools and the instructions."""
 _DESCRIBED_S = 10.0
 """How long the instructions over HTTP stay as they are."""
-_PROGRESS_INTERVAL_S = 0.25
 _LAST_CALLS_S = 30.0
 """How long calls may go on when the input has ended."""
 
@@ -98,34 +98,20 @@ class McpServer:
     """
 
     def __init__(
-        self,
-        operations: Operations,
-        *,
-        with_ask: bool = False,
-        text_only: bool = False,
+        self, operations: Operations, *, with_ask: bool = False, text_only: bool = False
     ) -> None:
         self._operations = operations
         self._render = operations.options.render
         self._text_only = text_only
-        allow_write = operations.options.allow_write
-        tools = select_tools(allow_write=allow_write, with_ask=with_ask)
-        self._tools = {tool.name: tool for tool in tools}
+        given = {None: True, ALLOW_WRITE: operations.options.allow_write, WITH_ASK: with_ask}
+        self._tools = {tool.name: tool for tool in TOOLS if given[tool.permission]}
         self._begun = self._done = 0
-        listed, fresh = CacheHint(ttl_ms=_LIST_TTL_MS, scope="private"), CacheHint(scope="private")
+        listed = CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")
         self.server = DescribedServer(
             self._describe_index,
-            cache_hints={
-                "tools/list": listed,
-                "server/discover": listed,
-                "resources/list": fresh,
-                "resources/templates/list": fresh,
-                "resources/read": fresh,
-            },
+            cache_hints={"tools/list": listed, "server/discover": listed},
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
-            on_list_resource_templates=self._list_templates,
-            on_read_resource=self._read_resource,
         )
         self.server.middleware = [self._count]
         self._manager: StreamableHTTPSessionManager | None = None
@@ -176,19 +162,15 @@ class McpServer:
         finally:
             self._done += is_request
 
-    def _use(self, use: Use) -> Any:
-        """Return what a function makes of the knowledge base; signals pass through."""
-        with self._operations.open("search", self._operations.options.load_settings()) as kebab:
-            return use(kebab)
-
     def _describe_index(self) -> str:
         """Return the instructions of the server; an index that cannot be read is described too."""
         try:
-            text: str = self._use(build_instructions)
+            settings = self._operations.options.load_settings()
+            with self._operations.open("search", settings) as kebab:
+                return build_instructions(kebab)
         except Exception as fault:  # noqa: BLE001 - a client shall see the tools and the reason
             reply = report_failure("schema", fault, None).reply
             return f"The index of kebab cannot be read: {reply.message}. Tell the user."
-        return text
 
     def _is_structured(self, context: Any) -> bool:
         """Return whether a client gets structured results."""
@@ -198,39 +180,28 @@ class McpServer:
             name = context.request.headers.get("user-agent", "").lower()
         return not (self._text_only or name.startswith(_TEXT_CLIENTS))
 
-    async def _list_tools(self, context: Any, _: Any) -> dict[str, Any]:
-        structured = self._is_structured(context)
-        tools = [describe_tool(one, structured=structured) for one in self._tools.values()]
-        return {"tools": tools, **_COMPLETE}
+    async def _list_tools(self, *_: Any) -> dict[str, Any]:
+        return {"tools": [*map(describe_tool, self._tools.values())], **_COMPLETE}
 
     async def _call_tool(self, context: Any, params: Any) -> dict[str, Any]:
         tool = self._tools.get(params.name)
         if tool is None:
             flag = next((one.permission for one in TOOLS if one.name == params.name), None)
             needs = f"it needs `{flag}`" if flag else f"the tools are: {', '.join(self._tools)}"
-            raise _build_error(f"unknown tool: {params.name}; {needs}")
-        structured = self._is_structured(context)
-        progress = ProgressReporter(context.session)
-        call = Call(progress.report)
-        given = params.arguments or {}
+            message = f"unknown tool: {params.name}; {needs}"
+            raise MCPError(code=INVALID_PARAMS, message=message)
+        call, given = Call(_ProgressReporter(context.session).report), params.arguments or {}
         try:
             result = await self._operations.run(
-                tool.operation,
-                lambda: self._run_tool(tool, given, call, structured=structured),
-                call,
+                tool.operation, lambda: self._run_tool(tool, given, call), call
             )
         except Signal as fault:
-            result = self._build_failure(tool, fault, None, structured=structured)
+            result = self._build_failure(tool, fault, None)
+        if not self._is_structured(context):
+            del result["structuredContent"]
         return {**result, **_COMPLETE}
 
-    def _run_tool(
-        self,
-        tool: type[Tool],
-        given: Mapping[str, Any],
-        call: Call,
-        *,
-        structured: bool,
-    ) -> dict[str, Any]:
+    def _run_tool(self, tool: type[Tool], given: Mapping[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of a tool call; a failure is a result too, with the caller's trace."""
         settings = None
         try:
@@ -245,21 +216,16 @@ class McpServer:
 
                 output = called.call(run)
         except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001 - becomes a result
-            return self._build_failure(tool, fault, settings, structured=structured)
+            return self._build_failure(tool, fault, settings)
         shown = output.shown
         text = shown if isinstance(shown, str) else self._render(shown)
         if isinstance(shown, Reply) and shown.masked is True:
             text += f"\n{MASKED}"
-        if not structured:
-            return {"content": [_build_text(text)], "isError": not output.found}
-        return {
-            "content": [_build_text(text), *output.links],
-            "structuredContent": msgspec.to_builtins(output.result),
-            "isError": not output.found,
-        }
+        structure = msgspec.to_builtins(output.result)
+        return _build_result(text, structure, is_error=not output.found)
 
     def _build_failure(
-        self, tool: type[Tool], fault: BaseException, settings: Settings | None, *, structured: bool
+        self, tool: type[Tool], fault: BaseException, settings: Settings | None
     ) -> dict[str, Any]:
         """Return the result for an exception: how to mend the call, and its `error.v1`."""
         reply = report_failure(tool.operation, fault, settings).reply
@@ -271,37 +237,10 @@ class McpServer:
                 f"{name} (required)" if name in required else name for name in schema["properties"]
             ]
             text += f"\narguments of {tool.name}: {', '.join(names) or 'none'}"
-        result: dict[str, Any] = {"content": [_build_text(text)], "isError": True}
-        if structured:
-            result["structuredContent"] = msgspec.json.decode(encode_json(reply))
-        return result
-
-    async def _list_resources(self, _: Any, params: Any) -> dict[str, Any]:
-        cursor = params.cursor if params else None
-        return await self._run_resources(lambda kebab: list_resources(kebab, cursor))
-
-    async def _list_templates(self, *_: Any) -> dict[str, Any]:
-        return {"resourceTemplates": [_TEMPLATE], **_COMPLETE}
-
-    async def _read_resource(self, _: Any, params: Any) -> dict[str, Any]:
-        return await self._run_resources(lambda kebab: read_resource(kebab, str(params.uri)))
-
-    async def _run_resources(self, use: Use) -> dict[str, Any]:
-        """Return what a function makes of the knowledge base; a failure has its `error.v1`."""
-        try:
-            found = await self._operations.run("list", lambda: self._use(use), Call())
-        except Signal as fault:
-            reply = report_failure("fetch", fault, None).reply
-            raise _build_error(reply.message, msgspec.json.decode(encode_json(reply))) from fault
-        return {**found, **_COMPLETE}
+        return _build_result(text, msgspec.json.decode(encode_json(reply)), is_error=True)
 
 
-_DRAIN_PAUSE_S = 0.01
-_COMPLETE = {"resultType": "complete"}
-"""What the newest version requires of every result; the package leaves it out in others."""
-
-
-class ProgressReporter:
+class _ProgressReporter:
     """Sends events of an operation as notifications, from the thread that works.
 
     Their numbers always increase. A client that gave no token gets nothing.
@@ -313,95 +252,25 @@ class ProgressReporter:
         self._count = 0
         self._next = 0.0
 
-    def report(self, event: Progress | AnswerEvent) -> None:
-        """Send an event, unless one was sent just before."""
+    def report(self, event: "Progress | AnswerEvent") -> None:
+        """Send what is being done, unless something was sent just before."""
         self._count += 1
         now = time.monotonic()
         if now < self._next:
             return
         self._next = now + _PROGRESS_INTERVAL_S
+        text = event.type if isinstance(event, AnswerEvent) else event.message or event.kind
+        sent = self._session.report_progress(float(self._count), None, text.replace("_", " "))
         with suppress(RuntimeError):  # the event loop has ended
-            asyncio.run_coroutine_threadsafe(
-                self._session.report_progress(float(self._count), None, _describe_event(event)),
-                self._loop,
-            )
+            asyncio.run_coroutine_threadsafe(sent, self._loop)
 
 
-def _describe_event(event: Progress | AnswerEvent) -> str:
-    """Return what is being done, with its numbers."""
-    if isinstance(event, AnswerEvent):
-        return event.type.replace("_", " ")
-    text = event.message or event.phase or event.kind
-    if event.done is not None and event.total is not None:
-        return f"{text} {event.done:,}/{event.total:,} {event.unit or ''}".strip()
-    return text.replace("_", " ")
+_PROGRESS_INTERVAL_S = 0.25
+_DRAIN_PAUSE_S = 0.01
+_COMPLETE = {"resultType": "complete"}
+"""What the newest version requires of every result; the package leaves it out in others."""
 
 
-def _build_error(message: str, data: Any = None) -> MCPError:
-    """Return the error of a request that cannot be answered."""
-    return MCPError(code=INVALID_PARAMS, message=message, data=data)
-
-
-def _build_text(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
-
-
-_PAGE = 50
-_TEMPLATE = {
-    "uriTemplate": f"{SCHEME}{{+path}}",
-    "name": "document",
-    "description": "An indexed file by its absolute path; `#L5-L9` selects lines.",
-}
-
-
-def list_resources(kebab: Kebab, cursor: str | None) -> dict[str, Any]:
-    """Return a page of documents, those indexed last first.
-
-    Raises:
-        MCPError: The cursor is not one of ours.
-    """
-    try:
-        offset = 0 if cursor is None else max(0, int(cursor))
-    except ValueError as fault:
-        raise _build_error(f"not a cursor of this list: {cursor}") from fault
-    try:
-        reply = kebab.run(ListRequest(limit=_PAGE, offset=offset, sort="indexed"))
-    except NotIndexed:
-        return {"resources": []}
-    sources = kebab.run(SourceListRequest()).sources
-    # Text without a file has no folder.
-    folders = {one.name: one.folder for one in sources if one.kind != "stdin"}
-    following = {"nextCursor": str(offset + _PAGE)} if reply.has_more else {}
-    return {"resources": [_describe(one, folders) for one in reply.documents], **following}
-
-
-def read_resource(kebab: Kebab, uri: str) -> dict[str, Any]:
-    """Return the text that a URI names.
-
-    Raises:
-        MCPError: No document of the index has this URI.
-    """
-    if not uri.startswith(SCHEME):
-        raise _build_error(f"not a URI of kebab: {uri}", {"uri": uri})
-    (found,) = kebab.run(FetchRequest(refs=[uri])).results
-    if not isinstance(found, FetchResult):
-        data = {"uri": uri, "candidates": found.error.candidates}
-        raise _build_error(f"no such resource: {uri}", data)
-    has_own_text = isinstance(found.citation, LineCitation | CodeCitation)
-    # Text that was extracted is plain.
-    media = (detect_media_type(found.doc_path) if has_own_text else None) or PLAIN
-    return {"contents": [{"uri": uri, "mimeType": media, "text": found.text}]}
-
-
-def _describe(document: DocSummary, folders: dict[str, str]) -> dict[str, Any]:
-    """Return the entry of a document in `resources/list`."""
-    folder = folders.get(document.source)
-    file = None if folder is None else f"{folder.rstrip('/')}/{document.doc_path}"
-    entry = {
-        "uri": format_resource_uri(file, document.doc_id),
-        "name": document.doc_path,
-        "mimeType": document.media,
-        "size": document.size,
-        "annotations": {"lastModified": document.modified_at},
-    }
-    return entry | ({"title": document.title} if document.title else {})
+def _build_result(text: str, structure: object, *, is_error: bool) -> dict[str, Any]:
+    content = [{"type": "text", "text": text}]
+    return {"content": content, "structuredContent": structure, "isError": is_error}

@@ -1,4 +1,4 @@
-"""Collects the changes of files in watched folders.
+"""Finds the folders to watch, and collects the changes in them that matter to the index.
 
 Linux reports changes in a folder and not below it, so every folder that a scan would look into is
 watched. A recursive watch would follow links out of the folder, fail at the first folder that the
@@ -8,15 +8,28 @@ user may not read, and spend the system's limit on ignored folders. Only this mo
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
-from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
-from kebab.core.files import IGNORE_FILES
+from msgspec import Struct, field
+
+from kebab.app.context import AppContext
+from kebab.core.documents import Source, build_named_files_key, parse_named_files
+from kebab.core.files import (
+    IGNORE_FILES,
+    ScanRules,
+    cut_root,
+    is_below,
+    resolve_folder_links,
+    resolve_links,
+)
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
+from kebab.ingest.plan import list_ancestors
 from kebab.platform import is_linux
+from kebab.source.ignore import find_skip_reason_from_root
+from kebab.source.walk import list_folders
 
 _STEP_MS = 100
 """The time between two looks at collected changes; stopping takes as long."""
@@ -35,6 +48,120 @@ _LIMIT_HINT = "sudo sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_us
 
 Reports: TypeAlias = Iterator[set[str]]
 """The paths that changed, or none after a silence; without end, and closed when it is deleted."""
+
+
+WATCHES_RECURSIVELY = not is_linux()
+"""Whether the system reports changes below a folder; Linux reports those in it only."""
+
+
+class WatchedFolder(Struct, frozen=True):
+    """The folder `below` the root of a source, or only the files `named` in it.
+
+    Ignore rules do not apply to `named`. `claimed` are absolute paths that belong to another
+    source or to kebab.
+    """
+
+    root: str
+    rules: ScanRules
+    below: str = ""
+    named: frozenset[str] = frozenset()
+    only_named: bool = False
+    claimed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def location(self) -> str:
+        """The absolute path of the folder."""
+        return f"{self.root}/{self.below}" if self.below else self.root
+
+    def list_folders(self) -> list[str]:
+        """Return the folders in which changes matter; none when the folder cannot be read."""
+        if self.only_named or WATCHES_RECURSIVELY:
+            return [self.location] if os.path.isdir(self.location) else []  # noqa: PTH112 - a plain string
+        try:
+            return list_folders(self.root, self.rules, below=self.below, claimed=self.claimed)
+        except OSError:
+            return []
+
+    def contains(self, path: str) -> bool:
+        """Return whether an absolute path is the folder or below it."""
+        return path == self.location or is_below(path, self.location)
+
+    def is_relevant(self, path: str) -> bool:
+        """Return whether a change at an absolute path can change the index."""
+        if not self.contains(path):
+            return False
+        relative = cut_root(path, self.root)
+        if relative in self.named or not relative:
+            return True
+        if self.only_named:
+            return False
+        if self.claimed and any(
+            f"{self.root}/{p}" in self.claimed for p in list_ancestors(relative)
+        ):
+            return False
+        return relative.rpartition("/")[2] in IGNORE_FILES or not self._is_skipped(relative)
+
+    def _is_skipped(self, path: str) -> bool:
+        is_folder = os.path.isdir(f"{self.root}/{path}")  # noqa: PTH112 - a plain string
+        try:
+            reason = find_skip_reason_from_root(self.root, self.rules, path, folder=is_folder)
+        except OSError:
+            return False
+        return reason is not None
+
+
+def find_watched_folders(context: AppContext, paths: Sequence[str]) -> list[WatchedFolder]:
+    """Return the folders to watch for what the user names, or for every source.
+
+    The index has them already. A path that is gone is taken for a folder.
+
+    Raises:
+        NotIndexed: There is no index.
+    """
+    with context.open_reader() as reader:
+        catalogue = context.build_catalogue(reader)
+        sources = [one for one in catalogue.list_sources() if one.kind != "stdin"]
+        named = {
+            one.name: parse_named_files(reader.get_value(build_named_files_key(one.name)))
+            for one in sources
+        }
+        if any(source.kind == "files" for source in sources):
+            for document in catalogue.list_names():
+                if any(one.name == document.source and one.kind == "files" for one in sources):
+                    named[document.source].add(document.path)
+    rules = context.build_scan_rules()
+    private = dict.fromkeys(map(resolve_links, context.private_folders), "excluded")
+
+    def build(source: Source, below: str = "") -> WatchedFolder:
+        inside = [one.root for one in sources if is_below(one.root, source.root)]
+        return WatchedFolder(
+            root=source.root,
+            rules=rules,
+            below=below,
+            named=frozenset(named[source.name]),
+            only_named=source.kind == "files",
+            claimed=private | dict.fromkeys(inside, "other_source"),
+        )
+
+    if not paths:
+        return [build(one) for one in sources]
+    found = []
+    for path in paths:
+        if os.path.isfile(path):  # noqa: PTH113 - a plain string
+            folder, _, name = resolve_folder_links(path).rpartition("/")
+            one = WatchedFolder(folder or "/", rules, named=frozenset({name}), only_named=True)
+            found.append(one)
+            continue
+        place = resolve_links(path)
+        owners = [
+            one
+            for one in sources
+            if one.kind == "folder" and (one.root == place or is_below(place, one.root))
+        ]
+        if owners:
+            nearest = max(owners, key=lambda source: len(source.root))
+            found.append(build(nearest, cut_root(place, nearest.root)))
+    return found
 
 
 def require_watchfiles() -> None:

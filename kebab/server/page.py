@@ -32,7 +32,7 @@ from kebab.server.reader import (
 )
 from kebab.server.rendering import render
 from kebab.server.requests import ALLOW_WRITE, Failed, Operations, Outcome
-from kebab.server.sessions import Sessions, build_cookie
+from kebab.server.running import Sessions, build_cookie
 from kebab.server.snippets import TextToRender, render_text
 from kebab.wire.operations import find_operation
 from kebab.wire.record import (

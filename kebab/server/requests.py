@@ -4,40 +4,53 @@ The event loop only waits. An operation whose client is gone, or whose deadline 
 to stop: its `Cancel` flag is set, and the next event of work that reads raises `KeyboardInterrupt`
 in it, which every operation handles as Ctrl-C on the command line. Quick operations do not wait for
 long ones.
+
+`kebab.app.facade` makes the request from its JSON, `Kebab.run` runs it on a knowledge base that
+stays open between the calls, `format_reply` adds the envelope, and `report_failure` turns an
+exception of any step into `error.v1`, and logs it.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Lock
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from kebab.app.dispatch import KebabPool, format_reply, report_failure
-from kebab.app.facade import decode_operation_request
-from kebab.config.settings import Settings
+from kebab.app.audit_log import FailedCall, log_failure
+from kebab.app.classify import ClassifiedError, build_view, classify_error
+from kebab.app.facade import Kebab, decode_operation_request, find_operation_status
+from kebab.app.model_adapters import Embedders
+from kebab.config.settings import Settings, resolve_paths
 from kebab.core.progress import Cancel
-from kebab.errors.catalog import ReadOnly, ServerBusy, TimedOut, UsageInvalid, build_catalog
-from kebab.errors.signal import Signal
+from kebab.errors.catalog import (
+    Generic,
+    InvalidCursor,
+    InvalidInput,
+    ReadOnly,
+    ServerBusy,
+    StaleCursor,
+    TimedOut,
+    UsageInvalid,
+    build_catalog,
+)
+from kebab.errors.signal import Exit, Signal
 from kebab.errors.system import translate_import_errors
 from kebab.wire.error import ErrorReply
 from kebab.wire.library import FetchResult
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.record import Reply, encode_json
+from kebab.wire.record import Reply, add_envelope, encode_json, format_timestamp
 
 with translate_import_errors("the server", "anyio", extra="serve"):
     import anyio
     from anyio.to_thread import run_sync
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from kebab.app.facade import Kebab
-
 T = TypeVar("T")
+R = TypeVar("R", bound=Reply)
 
 ALLOW_WRITE = "--allow-write"
 """The flag of a server that may change the knowledge base."""
@@ -123,10 +136,130 @@ class Call:
             self._report(event)
 
 
+def find_command_name(operation: str) -> str:
+    """Return the command in the shell that runs an operation, as the envelope has it."""
+    return OPERATIONS[operation].command if operation in OPERATIONS else operation
+
+
+def format_reply(operation: str, reply: Reply, *, cancel: Cancel | None = None) -> Reply:
+    """Return a reply with the envelope that the command line gives it."""
+    return format_event(operation, reply, find_operation_status(reply, cancel))
+
+
+def report_failure(
+    operation: str, fault: BaseException, settings: Settings | None
+) -> ClassifiedError:
+    """Log an exception, and return it as `error.v1` with its envelope.
+
+    The settings are None when they are unusable.
+    """
+    command = find_command_name(operation)
+    view = build_view(settings or Settings())
+    classified = classify_error(fault, operation=command, view=view)
+    reply = classified.reply
+    if reply.code == Generic.code:
+        reply = msgspec.structs.replace(reply, hint=f"kebab errors --id {reply.correlation_id}")
+    provider = settings.models.llm.provider if settings else None
+    log_failure(fault, classified, FailedCall(tuple(command.split()), provider=provider))
+    return ClassifiedError(
+        format_event(operation, reply, classified.exit), classified.exit, classified.quiet
+    )
+
+
+def format_event(operation: str, event: R, status: Exit | None = None) -> R:
+    """Return a reply or an event with its envelope; only a terminal event has a status."""
+    return add_envelope(
+        event,
+        command=find_command_name(operation),
+        timestamp=format_timestamp(time.time()),
+        exit_code=None if status is None else int(status),
+    )
+
+
+class KebabPool:
+    """Leases open knowledge bases, each to one caller at a time; threads may share the pool.
+
+    The knowledge bases of the same settings share their embedding models. The one used last is
+    leased first, and of those that are idle the oldest is closed. A knowledge base opens its files
+    again when they were replaced.
+    """
+
+    def __init__(self, config_path: Path, most_idle: int) -> None:
+        self._config_path = config_path.absolute()
+        self._most_idle = most_idle
+        self._idle: list[tuple[_Key, Kebab]] = []
+        self._embedders: tuple[_Key, Embedders] | None = None
+        self._lock = Lock()
+
+    @contextmanager
+    def lease(self, settings: Settings, *, read_only: bool = False) -> Iterator[Kebab]:
+        """Yield the knowledge base of these settings.
+
+        After an exception other than a refused request it is closed, and the next caller gets a
+        new one.
+
+        Raises:
+            ConfigInvalid: The settings name an embedding model that does not exist.
+        """
+        key = settings, read_only
+        kebab = self._take(key) or self._open(settings, read_only=read_only)
+        try:
+            yield kebab
+        except (InvalidInput, InvalidCursor, StaleCursor):
+            self._keep(key, kebab)
+            raise
+        except BaseException:  # Ctrl-C too may have stopped it between two statements
+            kebab.close()
+            raise
+        self._keep(key, kebab)
+
+    def close(self) -> None:
+        """Close the knowledge bases that no caller uses."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for _, kebab in idle:
+            kebab.close()
+
+    def _take(self, key: "_Key") -> Kebab | None:
+        """Return the idle knowledge base that was used last, None when all are leased."""
+        with self._lock:
+            fitting = [one for one in self._idle if one[0] == key]
+            if not fitting:
+                return None
+            self._idle.remove(fitting[-1])
+        return fitting[-1][1]
+
+    def _open(self, settings: Settings, *, read_only: bool) -> Kebab:
+        key = (settings.models.embedding, settings.models_dir), settings.offline
+        with self._lock:
+            if self._embedders is None or self._embedders[0] != key:
+                self._embedders = key, Embedders(settings, resolve_paths(settings).models)
+            embedders = self._embedders[1]
+        return Kebab(
+            settings,
+            config_path=self._config_path,
+            read_only=read_only,
+            embedders=embedders,
+            is_owner=False,
+        )
+
+    def _keep(self, key: "_Key", kebab: Kebab) -> None:
+        with self._lock:
+            self._idle.append((key, kebab))
+            too_many = self._idle[: -self._most_idle]
+            del self._idle[: -self._most_idle]
+        for _, old in too_many:
+            old.close()
+
+
+_Key: TypeAlias = tuple[Any, bool]
+"""What the callers of one knowledge base, or of the same models, have in common."""
+
+
 def is_long(operation: str) -> bool:
     """Return whether an operation may take so long that no other request may wait for it."""
     declared = OPERATIONS[operation]
-    return declared.effect != "reads" or declared.events_path is not None or declared.slow
+    return declared.effect != "reads" or declared.events_path is not None
 
 
 class Operations:
@@ -134,7 +267,7 @@ class Operations:
 
     def __init__(self, options: ServerOptions) -> None:
         self.options = options
-        self._pool = KebabPool(_QUICK_THREADS + _LONG_THREADS, is_owner=False)
+        self._pool = KebabPool(options.config_path, _QUICK_THREADS + _LONG_THREADS)
         self._threads = {
             False: anyio.CapacityLimiter(_QUICK_THREADS),
             True: anyio.CapacityLimiter(_LONG_THREADS),
@@ -213,15 +346,13 @@ class Operations:
             return build_failure(operation, fault, settings)
 
     @contextmanager
-    def open(self, operation: str, settings: Settings) -> "Iterator[Kebab]":
+    def open(self, operation: str, settings: Settings) -> Iterator[Kebab]:
         """Yield a knowledge base that refuses what this server must not do."""
         options = self.options
         refuses = OPERATIONS[operation].effect != "reads" and not options.allow_write
         read_only = options.read_only or refuses
         try:
-            with self._pool.lease(
-                settings, config_path=options.config_path, read_only=read_only
-            ) as kebab:
+            with self._pool.lease(settings, read_only=read_only) as kebab:
                 yield kebab
         except ReadOnly as refused:
             if options.read_only:

@@ -1,11 +1,16 @@
-"""Finds, describes and ends the servers of this user.
+"""Finds, describes and ends the servers of this user, and lets browsers into them.
 
 Each has a private folder in the state folder, with `server.json` and a lock that the system frees
 when its process ends. The folders of servers that were killed are deleted by the next command that
 looks at them.
+
+A ticket lets a browser in once, for two minutes; its session lasts as long as the server runs. Each
+is an empty file with an unguessable name in that folder. So only who can write there can make a
+ticket, all processes of the server see it, and the token of the server is never sent.
 """
 
 import os
+import re
 import secrets
 import signal
 import time
@@ -19,7 +24,6 @@ import msgspec
 from kebab.core.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import TimedOut
 from kebab.errors.system import translate_os_errors
-from kebab.server.sessions import make_ticket
 from kebab.wire.health import RunningServer
 
 _FOLDER, _RECORD, _LOCK = "servers", "server.json", "lock"
@@ -56,7 +60,9 @@ class ServerFolder:
         Raises:
             IoError: The ticket cannot be written.
         """
-        fields = {"ticket": make_ticket(self.path), **({"q": query} if query else {})}
+        with translate_os_errors(self.path, "create"):
+            ticket = create_pass(self.path, "ticket")
+        fields = {"ticket": ticket, **({"q": query} if query else {})}
         return f"{url}/login?{urlencode(fields)}"
 
 
@@ -129,3 +135,63 @@ def build_local_url(url: str) -> str:
     parts = urlsplit(url)
     host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(parts.hostname or "")  # noqa: S104 - compared
     return f"http://{host}:{parts.port}" if host else url
+
+
+TICKET_S = 120
+_BYTES = 32
+_NAME = re.compile(r"[\w-]{43}", re.ASCII)
+
+
+def create_pass(folder: Path, kind: str) -> str:
+    """Create the file of a ticket or of a session, and return its name."""
+    name = secrets.token_urlsafe(_BYTES)
+    (folder / f"{kind}.{name}").touch(0o600, exist_ok=False)
+    return name
+
+
+class Sessions:
+    """The sessions of the server with this private folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def open(self, ticket: str) -> str | None:
+        """Return the value of a new session; None for a ticket that is used, old or not ours."""
+        if not _NAME.fullmatch(ticket):
+            return None
+        path = self._folder / f"ticket.{ticket}"
+        try:
+            made = path.stat().st_mtime
+            path.unlink()
+        except FileNotFoundError:
+            return None
+        return create_pass(self._folder, "session") if time.time() - made < TICKET_S else None
+
+    def admits(self, cookies: str, port: int) -> bool:
+        """Return whether the header `Cookie` has a session of this server."""
+        return any(path.exists() for path in self._list(cookies, port))
+
+    def close(self, cookies: str, port: int) -> None:
+        """End the session in the header `Cookie`."""
+        for path in self._list(cookies, port):
+            path.unlink(missing_ok=True)
+
+    def _list(self, cookies: str, port: int) -> Iterator[Path]:
+        """Yield the files of the sessions in a header; other programs may have set any others."""
+        for part in cookies.split(";"):
+            name, _, value = part.strip().partition("=")
+            if name == _name_cookie(port) and _NAME.fullmatch(value):
+                yield self._folder / f"session.{value}"
+
+
+def build_cookie(session: str, port: int) -> str:
+    """Return the header `Set-Cookie`; an empty session deletes the cookie.
+
+    The port is part of its name, because browsers share cookies between the ports of a machine.
+    """
+    end = "" if session else "; Max-Age=0"
+    return f"{_name_cookie(port)}={session}; Path=/; HttpOnly; SameSite=Strict{end}"
+
+
+def _name_cookie(port: int) -> str:
+    return f"kebab-{port}"

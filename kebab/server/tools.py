@@ -1,4 +1,4 @@
-"""Declares the tools: their arguments, their schemas, and the operations that they run.
+"""Declares the tools: their arguments, their schemas, their results, and what they run.
 
 The docstring of a class is the description of the tool, and that of a field the description in the
 schema; an argument that is not declared is refused. The description of all tools is part
@@ -20,11 +20,12 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from kebab.core.media import get_media_type
-from kebab.server import tool_results as results
-from kebab.server.tool_results import keep_fields
+from kebab.search.citations import format_hit_reference, get_cited_lines
+from kebab.server.requests import ALLOW_WRITE
+from kebab.wire.citation import Freshness
 from kebab.wire.coverage import describe_known_gaps
 from kebab.wire.record import NotFound, Reply, read_field_docstrings, to_invalid_input
-from kebab.wire.search import MAX_QUERIES, DetailName, SearchResponse
+from kebab.wire.search import MAX_QUERIES, ConfidenceName, DetailName, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
@@ -48,12 +49,116 @@ RunOperation = Callable[[str, dict[str, Any]], Any]
 """Runs the operation with a name and the fields of its request; returns its reply."""
 
 
+class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The structured result of a tool, with fields of the reply of its operation.
+
+    It holds what a program needs to go on: references, scores, counts and verdicts. The text that a
+    model reads is not repeated in it, and fields with their default are left out. `coverage` tells
+    how much of the sources the index has read, by which an empty result is judged.
+    """
+
+
+class FoundPassage(Struct, frozen=True, kw_only=True):
+    """A passage that a search found."""
+
+    ref: str
+    score: float
+    confidence: ConfidenceName
+    freshness: Freshness
+
+
+class SearchResult(Result, frozen=True, kw_only=True):
+    """The passages of a page; `convincing` says that the best hit of the search is above `weak`."""
+
+    hits: list[FoundPassage]
+    convincing: bool
+    next_cursor: str | None = None
+    coverage: dict[str, Any] = {}
+
+
+class ReadPlace(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The lines that were read; `rest` is the reference of what the budget cut off."""
+
+    ref: str
+    first_line: int
+    last_line: int
+    freshness: Freshness
+    rest: str | None = None
+
+
+class ReadResult(Result, frozen=True, kw_only=True):
+    """The places that were read."""
+
+    places: list[ReadPlace]
+    missing: list[str] = []
+
+
+class GrepResult(Result, frozen=True, kw_only=True):
+    """The number of matching lines of each file."""
+
+    files: dict[str, int]
+    has_more: bool
+    coverage: dict[str, Any] = {}
+
+
+class OutlineResult(Result, frozen=True, kw_only=True):
+    """The size of what was outlined."""
+
+    found: bool
+    documents: int = 0
+    sections: int = 0
+    tokens: int = 0
+    coverage: dict[str, Any] = {}
+
+
+class AskResult(Result, frozen=True, kw_only=True):
+    """Whether the answer rests on the notes, and the places that it cites."""
+
+    grounded: bool
+    refs: list[str]
+    refusal_reason: str | None = None
+    coverage: dict[str, Any] = {}
+
+
+class StatusResult(Result, frozen=True, kw_only=True):
+    """What the index holds; `pending` passages wait for a vector."""
+
+    documents: int
+    passages: int
+    changed: int = 0
+    pending: int = 0
+    coverage: dict[str, Any] = {}
+
+
+class IngestResult(Result, frozen=True, kw_only=True):
+    """The number of documents of the scanned folders, and of each kind of change."""
+
+    documents: int
+    new: int = 0
+    updated: int = 0
+    removed: int = 0
+    errors: int = 0
+    cancelled: bool = False
+
+
+WITH_ASK = "--with-ask"
+"""The flag that offers the tool `ask`."""
+
+F = TypeVar("F", bound=Struct)
+
+
+def keep_fields(reply: Struct, form: type[F], **own: Any) -> F:
+    """Return a result with fields of its own, and those that a reply has under the same name."""
+    names = form.__struct_fields__
+    same = {name: value for name in names if (value := getattr(reply, name, None)) is not None}
+    return form(**(same | own))
+
+
 class ToolOutput(NamedTuple):
     """What a tool returns: the reply to show, or the text itself, and the structured result."""
 
     shown: Reply | str
-    result: results.Result
-    links: Sequence[dict[str, Any]] = ()
+    result: Result
     found: bool = True
     """False when the call names nothing that is indexed."""
 
@@ -64,11 +169,8 @@ class Tool(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: ClassVar[str]
     operation: ClassVar[str]
     """The operation that errors name."""
-    result: ClassVar[Any]
-    """The class of its structured result."""
-    is_read_only: ClassVar[bool] = True
     permission: ClassVar[Any] = None
-    """The flag of `kebab mcp` that offers the tool; None means always."""
+    """The flag of the server that offers the tool; None means always."""
 
     def call(self, run: RunOperation) -> ToolOutput:
         """Call operations."""
@@ -83,7 +185,6 @@ class Search(Tool, frozen=True, kw_only=True):
     """
 
     name = operation = "search"
-    result = results.SearchResult
 
     queries: _Queries
     """A question in plain words; several wordings or questions are searched together."""
@@ -93,6 +194,8 @@ class Search(Tool, frozen=True, kw_only=True):
     """Only documents since `2025-01-31` or within `30d`."""
     tag: _Tags = []
     """Only documents with one of these tags."""
+    property: _Tags = []
+    """Only documents with these properties, such as `status=done`."""
     sort: Literal["relevance", "newest", "oldest"] = "relevance"
     limit: _Limit = 5
     max_tokens: _Positive = 1200
@@ -108,18 +211,35 @@ class Search(Tool, frozen=True, kw_only=True):
             (fields["query"],) = fields.pop("queries")
         reply: SearchResponse = run("search", fields)
         hits = [
-            keep_fields(hit, results.FoundPassage, ref=ref, score=round(hit.score, 2))
-            for hit, ref in zip(reply.hits, results.list_hit_references(reply), strict=True)
+            keep_fields(hit, FoundPassage, ref=ref, score=round(hit.score, 2))
+            for hit, ref in zip(reply.hits, list_hit_references(reply), strict=True)
         ]
         convincing = bool(hits) and reply.convincing
-        result = keep_fields(reply, results.SearchResult, hits=hits, convincing=convincing)
-        return ToolOutput(reply, result, results.build_hit_links(reply))
+        result = keep_fields(reply, SearchResult, hits=hits, convincing=convincing)
+        return ToolOutput(reply, result)
+
+
+def list_hit_references(reply: SearchResponse) -> list[str]:
+    """Return the reference of each hit.
+
+    Paths are below the source of the first hit; one of another source, or of several, is absolute.
+    """
+    folders: dict[str, set[str]] = {}
+    for hit in reply.hits:
+        folders.setdefault(hit.doc_path, set()).add(hit.source)
+    shared = {reply.hits[0].source} if reply.hits else set()
+    return [
+        format_hit_reference(
+            hit, get_cited_lines(hit.citation), absolute=folders[hit.doc_path] != shared
+        )
+        for hit in reply.hits
+    ]
 
 
 class Read(Tool, frozen=True, kw_only=True):
     """Return the original lines of references, or whole files."""
 
-    name, operation, result = "read", "fetch", results.ReadResult
+    name, operation = "read", "fetch"
 
     refs: _Refs
     """References that other tools return, or paths."""
@@ -130,14 +250,14 @@ class Read(Tool, frozen=True, kw_only=True):
     def call(self, run: RunOperation) -> ToolOutput:
         """Read."""
         reply: FetchList = run("fetch", asdict(self))
-        places, missing = list[results.ReadPlace](), list[str]()
+        places, missing = list[ReadPlace](), list[str]()
         for one in reply.results:
             if isinstance(one, NotFound):
                 missing.append(one.name)
             else:
                 lines = {"first_line": one.start_line, "last_line": one.end_line}
-                places.append(keep_fields(one, results.ReadPlace, ref=one.citation.uri, **lines))
-        result = results.ReadResult(places=places, missing=missing)
+                places.append(keep_fields(one, ReadPlace, ref=one.citation.uri, **lines))
+        result = ReadResult(places=places, missing=missing)
         return ToolOutput(reply, result, found=bool(places))
 
 
@@ -147,7 +267,7 @@ class Grep(Tool, frozen=True, kw_only=True):
     For exact strings and complete lists.
     """
 
-    name, operation, result = "grep", "grep", results.GrepResult
+    name, operation = "grep", "grep"
 
     pattern: str
     path: str | None = None
@@ -164,7 +284,7 @@ class Grep(Tool, frozen=True, kw_only=True):
         fields |= {"paths": [path] if path else [], "before": around, "after": around}
         reply: GrepResponse = run("grep", fields)
         files = {found.file or found.doc_path: found.lines for found in reply.files}
-        return ToolOutput(reply, keep_fields(reply, results.GrepResult, files=files))
+        return ToolOutput(reply, keep_fields(reply, GrepResult, files=files))
 
 
 class Outline(Tool, frozen=True, kw_only=True):
@@ -173,7 +293,7 @@ class Outline(Tool, frozen=True, kw_only=True):
     Use it before reading a long file.
     """
 
-    name, operation, result = "outline", "outline", results.OutlineResult
+    name, operation = "outline", "outline"
 
     ref: str | None = None
     """A document or a folder; all folders when left out."""
@@ -186,15 +306,15 @@ class Outline(Tool, frozen=True, kw_only=True):
             fields["limit"] = 0  # an overview
         reply: OutlineReply | NotFound = run("outline", fields)
         if isinstance(reply, NotFound):
-            return ToolOutput(reply, results.OutlineResult(found=False), found=False)
+            return ToolOutput(reply, OutlineResult(found=False), found=False)
         own = {"found": True, "sections": len(reply.sections)}
-        return ToolOutput(reply, keep_fields(reply, results.OutlineResult, **own))
+        return ToolOutput(reply, keep_fields(reply, OutlineResult, **own))
 
 
 class Status(Tool, frozen=True, kw_only=True):
     """Say what is indexed: folders, formats, languages, and whether it is current."""
 
-    name, operation, result = "status", "schema", results.StatusResult
+    name, operation = "status", "schema"
 
     def call(self, run: RunOperation) -> ToolOutput:
         """Describe the index."""
@@ -204,7 +324,7 @@ class Status(Tool, frozen=True, kw_only=True):
         text = "\n".join(describe_index(reply, sources, most=100))
         result = keep_fields(
             reply,
-            results.StatusResult,
+            StatusResult,
             documents=stats.doc_count,
             passages=stats.chunk_count,
             changed=reply.coverage.changed if reply.coverage else stats.stale_doc_count,
@@ -216,8 +336,7 @@ class Status(Tool, frozen=True, kw_only=True):
 class Ingest(Tool, frozen=True, kw_only=True):
     """Bring the index up to date with the files. Files are never changed."""
 
-    name, operation, result = "ingest", "ingest", results.IngestResult
-    is_read_only, permission = False, "--allow-write"
+    name, operation, permission = "ingest", "ingest", ALLOW_WRITE
 
     paths: _Paths = []
     """Absolute paths; all known folders when left out."""
@@ -225,14 +344,13 @@ class Ingest(Tool, frozen=True, kw_only=True):
     def call(self, run: RunOperation) -> ToolOutput:
         """Ingest."""
         reply: IngestReport = run("ingest", asdict(self))
-        return ToolOutput(reply, keep_fields(reply, results.IngestResult))
+        return ToolOutput(reply, keep_fields(reply, IngestResult))
 
 
 class Ask(Tool, frozen=True, kw_only=True):
     """Let a local language model answer, with citations. Slow: prefer `search`."""
 
-    name, operation, result = "ask", "ask", results.AskResult
-    permission = "--with-ask"
+    name, operation, permission = "ask", "ask", WITH_ASK
 
     question: str
     path: str | None = None
@@ -241,82 +359,55 @@ class Ask(Tool, frozen=True, kw_only=True):
         """Ask."""
         reply: Answer = run("ask", {"question": self.question, "path_glob": self.path})
         refs = [*dict.fromkeys(one.citation.uri for one in reply.citations)]
-        return ToolOutput(reply, keep_fields(reply, results.AskResult, refs=refs))
+        return ToolOutput(reply, keep_fields(reply, AskResult, refs=refs))
 
 
 TOOLS: tuple[type[Tool], ...] = (Search, Read, Grep, Outline, Status, Ingest, Ask)
 """Every tool, in the order of `tools/list`, which never changes."""
 
 
-def select_tools(*, allow_write: bool, with_ask: bool) -> tuple[type[Tool], ...]:
-    """Return the tools that a server offers."""
-    given = {None, "--allow-write" if allow_write else None, "--with-ask" if with_ask else None}
-    return tuple(tool for tool in TOOLS if tool.permission in given)
-
-
-def describe_tool(tool: type[Tool], *, structured: bool) -> dict[str, Any]:
-    """Return the entry of `tools/list`; without structured results it has no output schema."""
-    entry = {
+def describe_tool(tool: type[Tool]) -> dict[str, Any]:
+    """Return the entry of `tools/list`."""
+    is_read_only = tool.permission != ALLOW_WRITE
+    hints = {"readOnlyHint": is_read_only, "openWorldHint": False}
+    if not is_read_only:
+        hints["destructiveHint"] = False
+    return {
         "name": tool.name,
         "description": " ".join(inspect.cleandoc(tool.__doc__ or "").split()),
         "inputSchema": build_input_schema(tool),
+        "annotations": hints,
     }
-    if structured:
-        entry["outputSchema"] = build_output_schema(tool.result)
-    hints = {"readOnlyHint": tool.is_read_only, "openWorldHint": False}
-    if not tool.is_read_only:
-        hints["destructiveHint"] = False
-    return {**entry, "annotations": hints}
 
 
 def build_input_schema(form: type[Struct]) -> Schema:
     """Return the closed schema of the arguments of a tool; null means left out."""
-    return {**_build_object(form), "additionalProperties": False}
-
-
-def build_output_schema(form: type[Struct]) -> Schema:
-    """Return the open schema of the result of a tool.
-
-    It requires nothing, because some clients check the `error.v1` of a failed call against it.
-    """
-    schema = _build_object(form)
-    schema.pop("required", None)
-    return schema
-
-
-def _build_object(form: type[Struct]) -> Schema:
-    components = msgspec.json.schema_components([form], ref_template="{name}")[1]
-    whole = components[form.__name__]
-    schema = {"type": "object", **_shorten(whole, components)}
+    whole = msgspec.json.schema_components([form], ref_template="{name}")[1][form.__name__]
     texts = read_field_docstrings(form)
-    for name, prop in schema["properties"].items():
-        if name in texts:
-            prop["description"] = texts[name]
+    properties = {}
+    for name, prop in whole["properties"].items():
+        told = {"description": texts[name]} if name in texts else {}
+        properties[name] = {**_shorten(prop), **told}
     required = {"required": whole["required"]} if whole["required"] else {}
-    return {"type": "object", "properties": schema["properties"], **required}
+    return {
+        "type": "object",
+        "properties": properties,
+        **required,
+        "additionalProperties": False,
+    }
 
 
-def _shorten(schema: Schema, components: dict[str, Schema]) -> Schema:
-    """Return a schema with its references resolved, and without what a reader does not need."""
-    if "$ref" in schema:
-        return _shorten(components[schema["$ref"]], components)
+def _shorten(schema: Schema) -> Schema:
+    """Return the schema of an argument without what a reader does not need."""
     drop = ("title", "description", "maxItems", "minItems", "minimum")
     short = {key: value for key, value in schema.items() if key not in drop}
     if short.get("default", ()) in (None, False, [], {}):
         del short["default"]
     if "enum" in short:
         short = {"type": "string", **short}
-    if "anyOf" in short:
-        kinds = [one for one in short.pop("anyOf") if one != {"type": "null"}]
-        kept = [_shorten(one, components) for one in kinds]
-        short = {**(kept[0] if len(kept) == 1 else {"anyOf": kept}), **short}
-    if "properties" in short:
-        parts = short["properties"].items()
-        short["properties"] = {name: _shorten(part, components) for name, part in parts}
-        short.pop("required", None)
-    for key in ("items", "additionalProperties"):
-        if isinstance(short.get(key), dict):
-            short[key] = _shorten(short[key], components)
+    if "anyOf" in short:  # a value or null
+        (kind,) = (one for one in short.pop("anyOf") if one != {"type": "null"})
+        short = {**_shorten(kind), **short}
     return short
 
 
@@ -332,7 +423,7 @@ def read_arguments(tool: type[T], given: Mapping[str, Any]) -> T:
     Raises:
         InvalidInput: The arguments break the schema of the tool.
     """
-    properties = _build_object(tool)["properties"]
+    properties = build_input_schema(tool)["properties"]
     kept = {
         name: _read_list(value) if properties.get(name, {}).get("type") == "array" else value
         for name, value in given.items()

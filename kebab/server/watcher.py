@@ -16,16 +16,23 @@ from msgspec import Struct, field
 from kebab.app.classify import build_view, classify_error
 from kebab.app.context import AppContext, SystemClock
 from kebab.app.facade import Kebab
-from kebab.app.watched import WatchedFolder, find_watched_folders, resolve_targets
 from kebab.config.settings import Settings
 from kebab.core.ports import Clock
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.signal import Signal
-from kebab.server.notifier import Changes, FolderWatch, Reports, require_watchfiles, watch_folders
+from kebab.server.notifier import (
+    Changes,
+    FolderWatch,
+    Reports,
+    WatchedFolder,
+    find_watched_folders,
+    require_watchfiles,
+    watch_folders,
+)
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport, IngestRequest
-from kebab.wire.stream import WatchEvent, WatchReport, WatchTotals
+from kebab.wire.stream import WatchEvent, WatchReport
 
 _TICK_S = 2.0
 """The time between two looks at the folders themselves."""
@@ -41,6 +48,7 @@ _LONGEST_REST_S = 10.0
 """The time between two runs, in processor time of the last one, so that a file that changes all
 the time takes a fifth of one processor; a long run is seldom followed by the next one anyway."""
 
+_COUNTS = ("new", "updated", "moved", "removed", "errors")
 _FIRST_RETRY_S = 0.25
 _LAST_RETRY_S = 60.0
 _LAST_LOCK_RETRY_S = 5.0
@@ -82,7 +90,6 @@ class Watcher:
         self._ports = ports
         self._paths = paths
         self._pending = _Pending()
-        self._totals = WatchTotals()
         self._runs = self._failures = 0
         self._retry_s = 0.0
         self._last_error: str | None = None
@@ -185,27 +192,23 @@ class Watcher:
         return True
 
     def _count(self, report: IngestReport, *, everything: bool, always: bool) -> None:
-        """Add a run to the totals, and report it if it did anything.
+        """Count a run, and report it if it did anything.
 
         A scan of everything meets the same faulty files again, which is no news.
         """
-        names = WatchTotals.__struct_fields__
-        counts = {name: getattr(report, name) for name in names}
+        counts = {name: getattr(report, name) for name in _COUNTS}
         faulty = {(item.source, item.doc_path) for item in report.items if item.error}
         if everything and faulty <= self._faulty:
             counts["errors"] = 0
         self._faulty = faulty if everything else self._faulty | faulty
         if any(counts.values()) or report.embedding.embedded or always:
             self._runs += 1
-            sums = {name: getattr(self._totals, name) + counts[name] for name in names}
-            self._totals = WatchTotals(**sums)
             self._ports.emit(WatchEvent(kind="indexed", report=report))
 
     def _build_report(self) -> WatchReport:
         return WatchReport(
             folders=self._ports.folders.locations,
             runs=self._runs,
-            totals=self._totals,
             failures=self._failures,
             polling=self._is_polling,
             interrupted=self._interrupted,
@@ -237,7 +240,7 @@ def build_watcher(  # noqa: PLR0913 - what differs between the foreground and a 
 
     def find_folders() -> list[WatchedFolder]:
         with closing(reader):  # a watcher at rest has no database open
-            return find_watched_folders(reader, resolve_targets(paths))
+            return find_watched_folders(reader, paths)
 
     def has_ended() -> bool:
         return cancel.requested or is_stopped()

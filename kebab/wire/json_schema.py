@@ -2,7 +2,6 @@
 
 import dataclasses
 import difflib
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -55,8 +54,6 @@ _CHAIN = {
 }
 _ENVELOPE = ["command", "timestamp", "exit_code", "output_format"]
 
-_COMPONENT = "#/components/schemas/{name}"
-
 Schema = dict[str, Any]
 
 
@@ -108,26 +105,6 @@ def build_detail_schema(signal: type[Signal]) -> Schema:
     required = {"required": schema["required"] if signal.public else []}
     properties = {**schema["properties"], "chain": _CHAIN}
     return {**schema, **required, "title": form.__name__, "properties": properties}
-
-
-def build_components(forms: Sequence[type[Struct]]) -> dict[str, Schema]:
-    """Return the schemas of wire objects and of all their parts, for an OpenAPI document."""
-    parts = {name: part for form in forms for name, part in _collect_parts(form).items()}
-    components = msgspec.json.schema_components(forms, ref_template=_COMPONENT)[1]
-    for name, schema in components.items():
-        part = parts[name]
-        _describe(schema, part)
-        if issubclass(part, Request):
-            # The path names the request, so a body without its name is understood too.
-            schema["required"] = [
-                one for one in schema["required"] if one != part.__struct_config__.tag_field
-            ]
-    return dict(sorted(components.items()))
-
-
-def require_envelope(form: type[Struct]) -> Schema:
-    """Return the schema of a reply at the top level in an OpenAPI document."""
-    return {"$ref": _COMPONENT.format(name=form.__name__), "required": _ENVELOPE}
 
 
 def _build_document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:

@@ -45,9 +45,6 @@ class Operation(Struct, frozen=True, dict=True):
     """The events that it reports; None when it reports none."""
     cancellable: bool = False
     """Whether the caller can cancel it between two steps."""
-    slow: bool = False
-    """Whether it may take seconds, although it reads and reports no events. The HTTP server keeps
-    quick operations apart from slow ones, those that write, and those that report events."""
     flag_of: str | None = None
     """The command that runs it by a flag; None when it has a command of its own."""
     local: bool = False

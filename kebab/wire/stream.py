@@ -104,21 +104,6 @@ class ReviewEvent(Reply, frozen=True, kw_only=True, tag="review_event.v1"):
 WatchEventKind = Literal["started", "indexed", "waiting", "failed", "polling", "ended"]
 
 
-class WatchTotals(Struct, frozen=True, kw_only=True):
-    """The documents that the runs of a watcher changed."""
-
-    new: int = 0
-    """The number of new documents."""
-    updated: int = 0
-    """The number of changed documents."""
-    moved: int = 0
-    """The number of documents with another path and the same content."""
-    removed: int = 0
-    """The number of documents that were removed because their file is gone."""
-    errors: int = 0
-    """The number of files that could not be indexed."""
-
-
 class WatchReport(Reply, frozen=True, kw_only=True, tag="watch_report.v1"):
     """The summary of a watcher that ended."""
 
@@ -126,8 +111,6 @@ class WatchReport(Reply, frozen=True, kw_only=True, tag="watch_report.v1"):
     """The folders that it followed last."""
     runs: int
     """The number of runs that changed the index or met files with an error."""
-    totals: WatchTotals
-    """The documents that these runs changed."""
     failures: int
     """The number of runs that failed as a whole; their changes were tried again."""
     polling: bool

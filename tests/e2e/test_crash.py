@@ -99,7 +99,7 @@ def test_after_a_kill_the_next_run_ends_where_a_clean_run_does(killed):
         assert state == expected
 
 
-@pytest.mark.parametrize("step", [1, 2, 4, 20, 55])
+@pytest.mark.parametrize("step", [1, 4, 55])
 def test_a_killed_first_run_leaves_what_it_has_not_read(tmp_path, step):
     root, data = tmp_path / "notes", tmp_path / "data"
     write_first_state(root)

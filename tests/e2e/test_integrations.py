@@ -16,9 +16,9 @@ import pytest
 import yaml
 
 from kebab.cli.commands.schema import iterate_commands
-from kebab.cli.integrations.clients import CLIENTS
+from kebab.cli.integrations import CLIENTS
 from tests.contract.test_help import resolve_call
-from tests.fakes.console import environment
+from tests.fakes.console import environment, run
 from tests.shape.tree import ROOT
 
 pytestmark = pytest.mark.xdist_group("integrations")  # one worker ingests the notes
@@ -239,10 +239,12 @@ def test_a_command_of_the_skill_runs(home, line):
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_the_entry_of_a_client_starts_a_server_that_answers(home, client):
-    where = f"{client.name}{' --project' if 'project' in client.entries else ''} --yes"
-    done = shell(home, f"kebab install {where} --mcp --data-dir $HOME/elsewhere --json")
-    (file,) = json.loads(done)["files"]
+def test_the_entry_of_a_client_starts_a_server_that_answers(home, client, monkeypatch):
+    monkeypatch.chdir(home)
+    for name, value in set_environment(home).items():
+        monkeypatch.setenv(name, value)
+    where = ("install", client.name, "--yes")
+    (file,) = run(*where, "--mcp", "--data-dir", str(home / "elsewhere"), "--json").reply["files"]
     path = Path(file["path"])
     text = path.read_text("utf-8")
     values = tomllib.loads(text) if path.suffix == ".toml" else yaml.safe_load(text)
@@ -251,7 +253,7 @@ def test_the_entry_of_a_client_starts_a_server_that_answers(home, client):
     words = (program, *entry["args"]) if client.has_arguments else tuple(program)
 
     assert json.loads(greet(home, words))["result"]["serverInfo"]
-    shell(home, f"kebab install {where} --uninstall")
+    assert run(*where, "--uninstall").status == 0
     assert not path.exists()
 
 

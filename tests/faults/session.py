@@ -103,10 +103,7 @@ def _list_writing_commands(known: Names) -> list[Command]:
         Command("ingest of nothing new", ("ingest", root), writes=True),
         Command("ingest of edits", ("ingest", root), "edited", writes=True),
         Command("ingest of moves", ("ingest", root), "moved", writes=True),
-        Command("streamed ingest", ("ingest", root, "--stream"), "edited", writes=True, lines=True),
-        Command("forced ingest", ("ingest", root, "--force"), writes=True),
         Command("dry run", ("ingest", root, "--dry-run"), "edited"),
-        Command("ingest of one file", ("ingest", f"{root}/bread.md"), "edited", writes=True),
         Command(
             "ingest of a text", ("ingest", "--stdin", "--title", "Cup"), stdin=text, writes=True
         ),

@@ -105,14 +105,17 @@ class Stage:
         return found
 
     def _recover(self, command: Command, *, look: bool) -> dict[str, Any] | str:
-        texts = (self.homes.data / "stdin").exists()
-        for arguments in ((str(self.homes.notes),), *([()] if texts else [])):
-            again = run("ingest", *arguments, "--json")
-            if again.status:
-                return f"the next ingest ends with {again.status}: {again.err[-600:]}"
-            report = again.reply
-            if report["errors"] or report["embedding"]["pending"]:
-                return f"the next ingest leaves something undone: {again.out[-600:]}"
+        notes, has_texts = str(self.homes.notes), (self.homes.data / "stdin").exists()
+        again = run("ingest", "--json") if has_texts else None
+        runs = [again] if again and not again.status and notes in again.reply["scope"] else []
+        if not runs:  # the folder is no source any more, or none can be told
+            more = ((notes,), ()) if has_texts else ((notes,),)
+            runs = [run("ingest", *arguments, "--json") for arguments in more]
+        for ran in runs:
+            if ran.status:
+                return f"the next ingest ends with {ran.status}: {ran.err[-600:]}"
+            if ran.reply["errors"] or ran.reply["embedding"]["pending"]:
+                return f"the next ingest leaves something undone: {ran.out[-600:]}"
         if look and (health := run("doctor", "--json")).status:
             return f"doctor: {_find_unhealthy(health)}"
         try:

@@ -40,6 +40,7 @@ HOMES = {
     ),
     "mcp": ("kebab.server.mcp",),
     "mcp_types": ("kebab.server.mcp",),
+    "pydantic": ("kebab.server.mcp",),
     # Records and settings are its structs: to declare a dataclass takes fifty times as long.
     "msgspec": (
         "kebab.app",
@@ -91,13 +92,14 @@ HOMES = {
     "tree_sitter": ("kebab.parse.code.symbols",),
     "uvicorn": ("kebab.server.run",),
     "watchfiles": ("kebab.server.notifier",),
-    "yaml": ("kebab.parse", "kebab.cli.integrations.entries"),
+    "yaml": ("kebab.parse", "kebab.cli.integrations"),
 }
 RUN_AS_A_PROGRAM = {"pip", "rumdl", "typos"}
 COME_WITH_ANOTHER = {
     "anyio": "mcp",
     "lance_namespace": "lancedb",
     "mcp_types": "mcp",
+    "pydantic": "mcp",
 }
 
 

@@ -6,8 +6,6 @@ pytest-xdist ends the run when two workers, each with an order of sets of its ow
 import re
 import time
 
-import pytest
-
 from tests.conftest import COLLECTED
 
 LONGEST = 80
@@ -36,17 +34,3 @@ def find_unfit(ids):
 
 def test_ids_are_short_words_and_do_not_depend_on_the_time(pytestconfig):
     assert find_unfit(pytestconfig.stash[COLLECTED]) == []
-
-
-@pytest.mark.parametrize(
-    "words",
-    [r"\x89PNG", "/srv/notes", "<f at 0x7f00aa11bb22>", "0x7f00aa11bb22", "12:30", "a" * 81, ""],
-    ids=["bytes", "path", "object", "address", "hours", "long", "empty"],
-)
-def test_other_ids_are_found(words):
-    assert find_unfit([f"test_a.py::test_b[{words}]"])
-
-
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "at %s"], ids=["date", "seconds"])
-def test_ids_with_the_present_time_are_found(form):
-    assert find_unfit([f"test_a.py::test_b[{time.strftime(form)}]"])

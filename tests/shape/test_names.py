@@ -3,8 +3,6 @@
 import ast
 import re
 
-import pytest
-
 from tests.shape.tree import Module, list_modules
 
 IRREGULAR = frozenset(
@@ -59,31 +57,3 @@ def test_no_function_is_named_by_a_bare_participle():
     modules = [*list_modules("kebab"), *list_modules("tools")]
 
     assert [name for one in modules for name in find_participles(one)] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "participle"),
-    [
-        ("made", True),
-        ("_told", True),
-        ("translated", True),
-        ("bereft", True),
-        ("embed", False),
-        ("read", False),
-        ("build_report", False),
-        ("require_built", False),
-        ("is_cached", False),
-    ],
-)
-def test_a_participle_is_told_from_a_verb(name, participle):
-    assert is_participle(name) is participle
-
-
-def test_a_property_may_be_a_participle(tmp_path):
-    path = tmp_path / "kebab" / "x.py"
-    path.parent.mkdir()
-    path.write_text(
-        "class A:\n    @property\n    def stopped(self): ...\n    def kept(self): ...\n"
-    )
-
-    assert find_participles(Module(path, tmp_path)) == ["kebab.x.kept"]

@@ -117,6 +117,7 @@ HARMLESS = {
     "anyio": "its cancellation is that of asyncio, and its streams are closed by their owners",
     "mcp": "what it raises is the answer that it sends to the client",
     "mcp_types": "the package `mcp` answers with what its records refuse",
+    "pydantic": "validates for the package `mcp`, which answers with what it refuses",
     "nh3": "raises for options only, which are constants",
     "fastembed": "raises errors of the system and `ValueError`, which are translated",
     "huggingface_hub": "runs in a subprocess, which tells every error in one line",

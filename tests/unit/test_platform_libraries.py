@@ -1,4 +1,5 @@
 import os
+import subprocess
 import sys
 
 import pytest
@@ -41,3 +42,10 @@ def test_the_command_line_of_httpx_cannot_be_imported(monkeypatch):
     platform.skip_httpx_command_line()
     with pytest.raises(ImportError):
         __import__("httpx._main")
+
+
+def test_a_server_of_mcp_loads_no_client():
+    program = "import sys, kebab.server.mcp; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+
+    assert {"mcp.client", "mcp.server.mcpserver", "httpx2"}.isdisjoint(done.stdout.decode().split())

@@ -8,20 +8,16 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.integrations.clients import (
+from kebab.cli.integrations import (
     CLIENTS,
     NAME,
     Client,
-    Places,
-    Scope,
-    find_client,
-    find_places,
-)
-from kebab.cli.integrations.entries import change_entry
-from kebab.cli.integrations.files import (
     FilePlan,
+    Places,
     apply_plan,
+    change_entry,
     describe_plan,
+    find_places,
     find_state,
     find_unlisted_program,
     format_diff,
@@ -48,7 +44,6 @@ from kebab.wire.health import (
     examples=(
         "kebab install",
         "kebab install claude-code",
-        "kebab install claude-code --project --yes",
         "kebab install zed --dry-run",
         "kebab install claude-code --uninstall",
     ),
@@ -62,8 +57,6 @@ from kebab.wire.health import (
 @click.option("--list", "lists", is_flag=True, help="List the clients, as without CLIENT.")
 @click.option("--skill", is_flag=True, help="Install the skill: a text that explains kebab.")
 @click.option("--mcp", is_flag=True, help="Install the entry for the MCP server `kebab mcp`.")
-@click.option("--user", "for_user", is_flag=True, help="Install for this user (the default).")
-@click.option("--project", "for_project", is_flag=True, help="Install for this folder.")
 @click.option("--uninstall", is_flag=True, help="Remove what was installed.")
 @click.option("--dry-run", is_flag=True, help="Show the change and write nothing.")
 @click.option("--print", "print_only", is_flag=True, help="Print the entry, to add it by hand.")
@@ -87,23 +80,21 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     named = (("--config", context.flags.config), ("--data-dir", data_dir))
     server_flags = [word for flag, value in named if value for word in (flag, resolve_path(value))]
     places = find_places()
-    scope: Scope = "project" if flags["for_project"] else "user"
     if client is None:
-        return context.print_reply(_survey_clients(places, scope, server_flags), render_overview)
-    found, dry_run, uninstall = find_client(client), flags["dry_run"], flags["uninstall"]
-    if scope not in found.entries:
-        raise click.UsageError(f"`{client}` has no settings of a folder, only those of the user")
+        return context.print_reply(_survey_clients(places, server_flags), render_overview)
+    found = next(one for one in CLIENTS if one.name == client)
+    dry_run, uninstall = flags["dry_run"], flags["uninstall"]
     entry = found.build_entry(server_flags)
     if flags["print_only"]:
-        path = places.resolve(found.entries[scope])
+        path = places.resolve(found.entries)
         snippet = change_entry(path, None, (found.container, NAME), entry) or ""
         reply = InstallSnippet(integration=client, path=str(path), snippet=snippet)
         return context.print_reply(reply, lambda reply, _: [reply.snippet.rstrip("\n")])
     if not dry_run:
         context.require_writable(f"install {client}")
     kinds = _choose_kinds(found, flags)
-    plans = plan_files(found, places, scope, kinds, None if uninstall else entry)
-    if not uninstall and scope == "user" and not places.is_found(found):
+    plans = plan_files(found, places, kinds, None if uninstall else entry)
+    if not uninstall and not places.is_found(found):
         context.warn(f"no sign of this client on this machine: {found.title}")
     if any(plan.is_needed for plan in plans) and not (flags["yes"] or dry_run):
         confirm(context, f"install {client}", partial(_render_diffs, plans))
@@ -117,8 +108,6 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
 
 def _refuse_contradictions(client: str | None, flags: Mapping[str, bool]) -> None:
     changes = flags["uninstall"] or flags["dry_run"]
-    if flags["for_user"] and flags["for_project"]:
-        raise click.UsageError("`--user` and `--project` exclude each other")
     if flags["print_only"] and changes:
         cause = "`--print` changes nothing, so `--uninstall` and `--dry-run` have no meaning"
         raise click.UsageError(cause)
@@ -140,12 +129,10 @@ def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[Integratio
     return ("skill",) if client.prefers_skill else ("mcp",)
 
 
-def _survey_clients(places: Places, scope: Scope, flags: Sequence[str]) -> InstallOverview:
+def _survey_clients(places: Places, flags: Sequence[str]) -> InstallOverview:
     clients = []
     for client in CLIENTS:
-        if scope not in client.entries:
-            continue
-        path, skill = places.resolve(client.entries[scope]), places.find_skill(client, scope)
+        path, skill = places.resolve(client.entries), places.find_skill(client)
         entry = client.build_entry(flags)
         clients.append(
             InstallableClient(

@@ -8,8 +8,8 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.mcp import build_options
 from kebab.cli.prompt import find_terminal
+from kebab.cli.servers import build_options
 from kebab.errors.signal import Exit
 
 _SETUP = "a client starts this command itself; set one up: kebab install CLIENT --mcp"
@@ -34,9 +34,8 @@ def command(
     """Serve the notes to an agent through MCP.
 
     MCP is the Model Context Protocol. The client starts this command and talks to it over standard
-    input and output. It gets the tools `search`, `read`, `grep`, `outline`, `explain` and `status`,
-    and the documents as resources. The server ends when the client closes its input. The entry in
-    the settings of most clients is
+    input and output. It gets the tools `search`, `read`, `grep`, `outline` and `status`.
+    The server ends when the client closes its input. The entry in the settings of most clients is
     `{"mcpServers": {"kebab": {"command": "kebab", "args": ["mcp"]}}}`.
     """
     if allow_write and context.flags.read_only:

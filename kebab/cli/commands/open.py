@@ -81,7 +81,7 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
 def _open_page(context: CommandContext, query: str | None, *, print_only: bool) -> Exit:
     """Open the web page with the hits of a query."""
     from kebab.cli.editor import open_browser
-    from kebab.cli.web_page import find_or_start_server
+    from kebab.cli.servers import find_or_start_server
     from kebab.wire.health import WebPageReport
 
     settings = context.load_settings()

@@ -77,9 +77,8 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     The server listens on the loopback address, and goes on until Ctrl-C or SIGTERM. At `/` it has
     the web page; `--open` and `kebab open --web` let a browser in. Other clients send the token in
     the file that it names, as `Authorization: Bearer TOKEN`: a request of the operation OP as JSON
-    to `POST /v1/OP`, which `GET /v1/openapi.json` describes, or MCP to `POST /mcp`. With `--watch`
-    it also does what `kebab watch` does. The exit status is 1 when `--status` or `--stop` finds no
-    server.
+    to `POST /v1/OP`, or MCP to `POST /mcp`. With `--watch` it also does what `kebab watch` does.
+    The exit status is 1 when `--status` or `--stop` finds no server.
     """
     given = {name for name, value in flags.items() if value not in (None, False)}
     asks = given & {"shows_status", "stops"}
@@ -98,8 +97,7 @@ def _serve(context: CommandContext, settings: Settings, flags: dict[str, Any]) -
     """Run the server."""
     if flags["allow_write"] or flags["watches"]:
         context.require_writable("serve")
-    from kebab.cli.mcp import build_options
-    from kebab.cli.web_page import open_page
+    from kebab.cli.servers import build_options, open_page
     from kebab.server.requests import DEFAULT_DEADLINE_S
     from kebab.server.run import Address, run_server
 

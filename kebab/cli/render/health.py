@@ -200,7 +200,8 @@ def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
         ("exit status:", exits),
         ("usage:", _GROUPS),
     ):
-        yield from canvas.wrap_with_label(label, text, canvas.strong)
+        if text:
+            yield from canvas.wrap_with_label(label, text, canvas.strong)
 
 
 def render_schema_document(reply: SchemaDocument, canvas: Canvas) -> Iterator[str]:

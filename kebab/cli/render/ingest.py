@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from kebab.cli.render.canvas import (
     Canvas,
@@ -19,7 +20,9 @@ from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.errors.hints import build_variable_name
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, ObjectSync
-from kebab.wire.stream import WatchEvent, WatchReport
+
+if TYPE_CHECKING:
+    from kebab.wire.stream import WatchEvent, WatchReport
 
 _MAX_NAMED_PATHS = 3
 
@@ -298,7 +301,7 @@ _MAX_NAMED_FILES = 2
 """The most files that a line names; of more it gives the numbers."""
 
 
-def render_watch_event(event: WatchEvent, canvas: Canvas) -> Iterator[str]:
+def render_watch_event(event: "WatchEvent", canvas: Canvas) -> Iterator[str]:
     """Yield the line of an event; an `indexed` run names its files when they are few."""
     now = canvas.dim(time.strftime("%H:%M:%S"))
     message, hint = event.message, event.hint
@@ -322,13 +325,11 @@ def render_watch_event(event: WatchEvent, canvas: Canvas) -> Iterator[str]:
         yield from canvas.hint(hint) if hint else []
 
 
-def render_watch_report(reply: WatchReport, canvas: Canvas) -> Iterator[str]:
+def render_watch_report(reply: "WatchReport", canvas: Canvas) -> Iterator[str]:
     """Yield the summary."""
-    totals = reply.totals
-    counts = {name: getattr(totals, name) for name in totals.__struct_fields__}
-    words = _join_counts(counts) or "nothing changed"
     ended = "interrupted" if reply.interrupted else "ended"
-    yield f"{ended} after {format_duration(reply.duration_ms / 1000)}; {words}"
+    runs = pluralize(reply.runs, "run")
+    yield f"{ended} after {format_duration(reply.duration_ms / 1000)}, {runs} with changes"
 
 
 def format_run(report: IngestReport) -> str:

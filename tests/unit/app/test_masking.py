@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from kebab.app.dispatch import KebabPool, format_reply
 from kebab.app.facade import Kebab
 from kebab.app.model_adapters import build_language_model
 from kebab.config.load import load_settings
 from kebab.core.progress import Progress
 from kebab.llm.server_check import CheckedModel
+from kebab.server.requests import KebabPool, format_reply
 from kebab.text.secrets import MASK
 from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
@@ -76,8 +76,8 @@ def run(request, kebab):
 
 @pytest.mark.parametrize("request_", REQUESTS)
 def test_a_server_sends_no_secret_of_a_file(settings, tmp_path, request_):
-    pool = KebabPool(is_owner=False)
-    with pool.lease(settings, config_path=tmp_path / "config.toml") as kebab:
+    pool = KebabPool(tmp_path / "config.toml", 4)
+    with pool.lease(settings) as kebab:
         reply, text = run(request_, kebab)
     pool.close()
 

@@ -8,12 +8,12 @@ from contextlib import suppress
 import msgspec
 import pytest
 
-from kebab.app.dispatch import KebabPool, report_failure
 from kebab.app.library import inspect_doc
 from kebab.app.review import review
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel
 from kebab.errors.signal import Signal
+from kebab.server.requests import KebabPool, report_failure
 from kebab.wire.library import InspectDocRequest
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import NotFound, encode_json
@@ -58,9 +58,9 @@ def shelf(desk):
 
 @pytest.fixture
 def kebab(shelf):
-    pool = KebabPool(is_owner=False)
+    pool = KebabPool(shelf.config, 4)
     settings = load_settings(environ={}, flags=shelf.flags)
-    with pool.lease(settings, config_path=shelf.config) as leased:
+    with pool.lease(settings) as leased:
         yield leased
     pool.close()
 

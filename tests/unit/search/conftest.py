@@ -3,8 +3,8 @@ import pytest
 from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.documents import DocumentRow, FileStamp, Source, VectorRow
 from kebab.core.ids import compute_digest, make_chunk_id, make_doc_id
+from kebab.core.queries import COLUMN_WEIGHTS
 from kebab.search.engine import SearchEngine
-from kebab.search.lexical import COLUMN_WEIGHTS
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.text.tokenizer import join_tokens

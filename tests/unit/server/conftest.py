@@ -17,14 +17,14 @@ from mcp.shared.exceptions import MCPError
 from starlette.testclient import TestClient
 
 from kebab.app.facade import Kebab
-from kebab.cli.mcp import render_for_model
+from kebab.cli.servers import render_for_model
 from kebab.config.settings import Settings
 from kebab.server.application import Site, build_application
 from kebab.server.guard import build_hosts
 from kebab.server.mcp import McpServer
 from kebab.server.requests import Operations, ServerOptions
 from kebab.server.run import Address, Server, build_config, open_listener, silence_loggers
-from kebab.server.sessions import make_ticket
+from kebab.server.running import create_pass
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 from kebab.wire.ingest import IngestRequest
 from tests.fakes.facade import FakeKebab
@@ -58,10 +58,8 @@ class FakePool:
         self.interrupted = 0
 
     @contextmanager
-    def lease(
-        self, settings: Settings, *, config_path: Path, read_only: bool = False
-    ) -> Iterator[FakeKebab]:
-        kebab = ServedKebab(settings, config_path=config_path, read_only=read_only)
+    def lease(self, settings: Settings, *, read_only: bool = False) -> Iterator[FakeKebab]:
+        kebab = ServedKebab(settings, config_path=Path("config.toml"), read_only=read_only)
         self.lent.append(kebab)
         try:
             yield kebab
@@ -257,7 +255,7 @@ def make_settings(folder: Path) -> Settings:
 @pytest.fixture
 def ticket(tmp_path) -> Callable[[], str]:
     """Return a function that makes a ticket of the server."""
-    return partial(make_ticket, tmp_path / "server")
+    return partial(create_pass, tmp_path / "server", "ticket")
 
 
 @pytest.fixture
@@ -305,9 +303,9 @@ def make_mcp(base, make_operations) -> Callable[..., McpServer]:
     """Return a function that returns a server of the tools on the small knowledge base."""
 
     def make(**changes: Any) -> McpServer:
-        own = {name: changes.pop(name) for name in ("with_ask", "text_only") if name in changes}
+        own = {name: changes.pop(name) for name in ("text_only",) if name in changes}
         changes.setdefault("load_settings", lambda: make_settings(base))
-        return McpServer(make_operations(**changes), **{"with_ask": True, **own})
+        return McpServer(make_operations(**changes), **own)
 
     return make
 

@@ -94,17 +94,6 @@ def test_events_come_as_lines_and_the_last_one_has_the_answer(client):
     assert [event["exit_code"] for event in events] == [None] * (len(events) - 1) + [0]
 
 
-def test_events_come_as_server_sent_events(client):
-    accept = {"Accept": "text/event-stream"}
-    answer = client.post("/v1/ingest", json={}, headers=accept)
-
-    blocks = answer.text.removesuffix("\n\n").split("\n\n")
-    events = [json.loads(block.removeprefix("data: ")) for block in blocks]
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    assert (events[0]["kind"], events[-1]["kind"]) == ("scan_started", "completed")
-    assert events[-1]["report"]["schema_version"] == "ingest_report.v1"
-
-
 @pytest.mark.parametrize("body", [{"question": "broken"}, {"question": 1}, {"question": " "}])
 def test_work_that_fails_at_once_is_an_error_and_no_stream(client, body):
     accept = {"Accept": "application/x-ndjson"}
@@ -141,9 +130,7 @@ def test_every_exception_of_the_library_is_answered_or_belongs_to_what_is_not_us
 QUICK = 0.1
 
 
-@pytest.mark.parametrize(
-    "accept", ["application/x-ndjson", "text/event-stream", "application/json"]
-)
+@pytest.mark.parametrize("accept", ["application/x-ndjson", "application/json"])
 def test_a_client_that_vanishes_interrupts_a_question(serve, send, pool, accept):
     address, _ = serve()
     connection = send(address, "/v1/ask", {"question": "stuck"}, accept)

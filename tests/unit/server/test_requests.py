@@ -3,20 +3,40 @@ import json
 from functools import partial
 
 import pytest
+from msgspec.structs import fields
 
 from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid, ServerBusy
 from kebab.wire.ingest import IngestTextRequest
-from kebab.wire.operations import OPERATIONS
+from kebab.wire.operations import OPERATIONS, REMOTE_OPERATIONS
 from kebab.wire.record import encode_json
 from tests.examples import REQUESTS
 from tests.fakes.waiting import wait_until
 
 WRITING = [name for name, one in OPERATIONS.items() if one.effect != "reads"]
+VALUES: tuple[object, ...] = (True, -1.5, "", [None], {})
 
 
 def answer(operations, operation, body):
     return asyncio.run(operations.answer(operation, body))
+
+
+@pytest.mark.parametrize("operation", REMOTE_OPERATIONS)
+def test_a_field_of_any_type_is_answered_or_refused(make_operations, pool, operation):
+    names = [field.encode_name for field in fields(OPERATIONS[operation].request)]
+    bodies = [{name: value} for name in [*names, "no_such_field"] for value in VALUES]
+
+    async def main():
+        service = make_operations()
+        return [
+            (body, await service.answer(operation, json.dumps(body).encode()))
+            for body in [*bodies, *VALUES]
+        ]
+
+    for body, outcome in asyncio.run(main()):
+        reply = json.loads(outcome.body)
+        assert outcome.status < 500, (body, reply)
+        assert reply["command"] == OPERATIONS[operation].command, body
 
 
 @pytest.fixture

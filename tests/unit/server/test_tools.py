@@ -15,13 +15,11 @@ from kebab.server.tools import (
     build_instructions,
     describe_tool,
     read_arguments,
-    select_tools,
 )
 from tests.unit.server.conftest import make_settings
 
 READING = ["search", "read", "grep", "outline", "status"]
-MOST_BYTES = 6200
-"""Every tool has a field on what the index covers."""
+MOST_BYTES = 3600
 ENVELOPE = {
     "ttlMs": 300_000,
     "cacheScope": "private",
@@ -31,34 +29,23 @@ ENVELOPE = {
 """What the newest version of the protocol adds to a list."""
 
 
-@pytest.mark.parametrize(
-    ("flags", "names"),
-    [
-        ({"allow_write": False, "with_ask": False}, READING),
-        ({"allow_write": True, "with_ask": False}, [*READING, "ingest"]),
-        ({"allow_write": False, "with_ask": True}, [*READING, "ask"]),
-    ],
-)
-def test_writing_and_asking_are_offered_on_request_only(flags, names):
-    assert [tool.name for tool in select_tools(**flags)] == names
+def test_the_tools_that_read_come_first():
+    assert [tool.name for tool in TOOLS] == [*READING, "ingest"]
+    assert [tool.name for tool in TOOLS if tool.is_read_only] == READING
 
 
-@pytest.mark.parametrize("structured", [True, False])
-def test_the_list_of_all_tools_is_short(structured):
-    listed = {"tools": [describe_tool(tool, structured=structured) for tool in TOOLS]} | ENVELOPE
+def test_the_list_of_all_tools_is_short():
+    listed = {"tools": [describe_tool(tool) for tool in TOOLS]} | ENVELOPE
 
     assert len(json.dumps(listed, separators=(",", ":"))) <= MOST_BYTES
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_a_tool_declares_closed_arguments_and_its_result(tool):
-    listed = describe_tool(tool, structured=True)
+def test_a_tool_declares_closed_arguments(tool):
+    schema = describe_tool(tool)["inputSchema"]
 
-    for name in ("inputSchema", "outputSchema"):
-        jsonschema.Draft202012Validator.check_schema(listed[name])
-        assert listed[name]["type"] == "object"
-    assert listed["inputSchema"]["additionalProperties"] is False
-    assert "outputSchema" not in describe_tool(tool, structured=False)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert (schema["type"], schema["additionalProperties"]) == ("object", False)
 
 
 MOST_WORDS = 150

@@ -3,10 +3,16 @@ from typing import Any
 import pytest
 
 from kebab.app.classify import build_error_reply
-from kebab.app.watched import WATCHES_RECURSIVELY, WatchedFolder
 from kebab.core.files import ScanRules
 from kebab.errors.catalog import IoError, Locked, NotIndexed
-from kebab.server.notifier import EVERYTHING, Changes, FolderWatch, Obstacle
+from kebab.server.notifier import (
+    EVERYTHING,
+    WATCHES_RECURSIVELY,
+    Changes,
+    FolderWatch,
+    Obstacle,
+    WatchedFolder,
+)
 from kebab.server.watcher import Watcher, WatchPorts
 from tests.fakes import replies
 

@@ -1,5 +1,4 @@
 import json
-import os
 import shutil
 import signal
 import sys
@@ -54,15 +53,15 @@ def test_a_server_that_only_reads_neither_writes_nor_watches(flag):
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(tmp_path, monkeypatch):
     """Return a function that starts the HTTP server and returns its process and first event."""
     started = []
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def start_server(*flags):
-        environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
         line = [SCRIPT, "serve", "--port", "0", "--json", *flags]
         line += ["--data-dir", str(tmp_path / "data")]
-        process = Popen(line, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT, env=environment)
+        process = Popen(line, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT)
         started.append(process)
         assert process.stderr is not None
         return process, json.loads(process.stderr.readline())
@@ -101,26 +100,24 @@ def test_the_http_server_answers_until_a_signal_and_writes_nothing_else(start, n
     assert token_path.read_text().strip() not in json.dumps(event)
 
 
-def ask(tmp_path, *flags):
+def ask(*flags):
     """Return the reply and the status of `kebab serve` beside a running server."""
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    line = [sys.executable, "-m", "kebab", "serve", *flags, "--json"]
-    with Popen(line, stdout=PIPE, text=True, cwd=ROOT, env=environment) as process:
-        return json.loads(process.communicate(timeout=30)[0]), process.returncode
+    ran = run("serve", *flags, "--json")
+    return ran.reply, ran.status
 
 
 def test_every_server_is_shown_and_can_be_ended(start, tmp_path):
     (first, event), (second, _) = start(), start("--allow-write")
-    status, code = ask(tmp_path, "--status")
+    status, code = ask("--status")
 
     assert (code, len(status["servers"])) == (0, 2)
     assert {one["pid"] for one in status["servers"]} == {first.pid, second.pid}
     port = event["url"].rpartition(":")[2]
-    stopped, code = ask(tmp_path, "--stop", "--port", port)
+    stopped, code = ask("--stop", "--port", port)
     assert (code, [one["pid"] for one in stopped["stopped"]]) == (0, [first.pid])
     assert [one["allow_write"] for one in stopped["servers"]] == [True]
-    assert ask(tmp_path, "--stop")[1] == 0
-    assert ask(tmp_path, "--stop")[1] == 1
+    assert ask("--stop")[1] == 0
+    assert ask("--stop")[1] == 1
     assert (first.wait(10), second.wait(10)) == (0, 0)
     assert list((tmp_path / "state" / "kebab" / "servers").iterdir()) == []
 
@@ -132,7 +129,7 @@ def test_a_watcher_keeps_the_index_current_and_shows_in_the_status(start, tmp_pa
     _, event = start("--watch")
 
     def read_watcher():
-        (server,) = ask(tmp_path, "--status")[0]["servers"]
+        (server,) = ask("--status")[0]["servers"]
         return server["watcher"]
 
     assert wait_until(lambda: read_watcher() and read_watcher()["folders"])
@@ -141,11 +138,11 @@ def test_a_watcher_keeps_the_index_current_and_shows_in_the_status(start, tmp_pa
     wait_until(lambda: read_watcher()["state"] == "indexed")
 
 
-def test_workers_answer_and_end_with_the_server(start, tmp_path):
+def test_workers_answer_and_end_with_the_server(start):
     process, event = start("--workers", "2")
     wait_until(lambda: post(event, "/v1/list", {})[1]["code"] == "not_indexed")
 
-    assert ask(tmp_path, "--stop")[1] == 0
+    assert ask("--stop")[1] == 0
     assert process.wait(20) == 0
 
 

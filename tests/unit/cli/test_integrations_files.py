@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kebab.cli.integrations.clients import CLIENTS, Places
-from kebab.cli.integrations.files import (
+from kebab.cli.integrations import (
+    CLIENTS,
+    Places,
     apply_plan,
     find_state,
     format_diff,
@@ -46,8 +47,8 @@ EACH = pytest.mark.parametrize("client", CLIENTS[:2], ids=lambda client: client.
 @pytest.fixture
 def find(tmp_path):
     """Return the file with the entries of a client; nothing exists yet."""
-    places = Places({}, tmp_path, tmp_path / "project", "linux")
-    return lambda client: places.resolve(client.entries["user"])
+    places = Places({}, tmp_path, "linux")
+    return lambda client: places.resolve(client.entries)
 
 
 def write(path, data):

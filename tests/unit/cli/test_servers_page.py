@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kebab.cli.web_page import open_in_editor
+from kebab.cli.servers import open_in_editor
 from tests.contract.conftest import load_validators
 from tests.fakes import replies
 from tests.shape.tree import ROOT

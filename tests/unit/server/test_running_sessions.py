@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from kebab.server.sessions import TICKET_S, Sessions, build_cookie, make_ticket
+from kebab.server.running import TICKET_S, Sessions, build_cookie, create_pass
 
 PORT = 7717
 
@@ -17,7 +17,7 @@ def get_cookie(session, port=PORT):
 
 
 def test_a_ticket_counts_once_in_all_processes(sessions, tmp_path):
-    ticket = make_ticket(tmp_path)
+    ticket = create_pass(tmp_path, "ticket")
     session = sessions.open(ticket)
 
     assert sessions.admits(f"other=x; {get_cookie(session)}", PORT)
@@ -31,7 +31,7 @@ def test_a_ticket_counts_once_in_all_processes(sessions, tmp_path):
 
 @pytest.mark.parametrize(("age", "counts"), [(TICKET_S - 5, True), (TICKET_S + 1, False)])
 def test_a_ticket_expires(sessions, age, counts, tmp_path):
-    ticket = make_ticket(tmp_path)
+    ticket = create_pass(tmp_path, "ticket")
     file = tmp_path / f"ticket.{ticket}"
     made = file.stat().st_mtime - age
     os.utime(file, (made, made))
@@ -42,7 +42,7 @@ def test_a_ticket_expires(sessions, age, counts, tmp_path):
 
 
 def test_a_changed_ticket_is_refused_and_a_session_is_none(sessions, tmp_path):
-    ticket = make_ticket(tmp_path)
+    ticket = create_pass(tmp_path, "ticket")
     (tmp_path / "server.json").touch()
 
     changed = f"{'x' if ticket[0] != 'x' else 'y'}{ticket[1:]}"
@@ -50,7 +50,7 @@ def test_a_changed_ticket_is_refused_and_a_session_is_none(sessions, tmp_path):
         assert sessions.open(forged) is None
     session = sessions.open(ticket)
     assert sessions.open(session) is None
-    assert not sessions.admits(get_cookie(make_ticket(tmp_path)), PORT)
+    assert not sessions.admits(get_cookie(create_pass(tmp_path, "ticket")), PORT)
 
 
 @pytest.mark.parametrize("value", ["", "é=é", "kebab-7717=", "kebab-7717=../server.json"])
@@ -63,7 +63,7 @@ def test_other_cookies_let_nobody_in(sessions, value, tmp_path):
 
 
 def test_a_cookie_belongs_to_one_port_and_one_run(sessions, tmp_path):
-    session = sessions.open(make_ticket(tmp_path))
+    session = sessions.open(create_pass(tmp_path, "ticket"))
 
     assert not sessions.admits(get_cookie(session, 7718), PORT)
     (tmp_path / "another").mkdir()

@@ -4,21 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from kebab.cli.integrations.clients import (
+from kebab.cli.integrations import (
     CLIENTS,
     Places,
-    find_client,
     find_program,
 )
 
-HOME, PROJECT = Path("/home/ada"), Path("/work")
+BY_NAME = {client.name: client for client in CLIENTS}
+HOME = Path("/home/ada")
 
 
-def paths(name, scope="user", *, system="linux", **environ):
+def paths(name, *, system="linux", **environ):
     """Return the files of a client without the part that all share."""
-    places, client = Places(environ, HOME, PROJECT, system), find_client(name)
-    skill = places.find_skill(client, scope)
-    return str(places.resolve(client.entries[scope])), skill and str(skill)
+    places, client = Places(environ, HOME, system), BY_NAME[name]
+    skill = places.find_skill(client)
+    return str(places.resolve(client.entries)), skill and str(skill)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_editors_have_the_folders_of_the_system():
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
 def test_a_client_is_found_by_its_folder_or_its_program(client, tmp_path):
-    places = Places({"PATH": str(tmp_path / "bin"), "XDG_CONFIG_HOME": ""}, tmp_path, tmp_path)
+    places = Places({"PATH": str(tmp_path / "bin"), "XDG_CONFIG_HOME": ""}, tmp_path)
     assert not places.is_found(client)
 
     program = tmp_path / "bin" / client.program
@@ -111,6 +111,6 @@ def test_without_a_program_the_interpreter_runs_the_package(interpreter, argumen
     ],
 )
 def test_an_entry_has_the_form_of_its_client(name, entry, interpreter):
-    built = json.dumps(find_client(name).build_entry(["--x"], ["-c"]))
+    built = json.dumps(BY_NAME[name].build_entry(["--x"], ["-c"]))
 
     assert json.loads(built.replace(str(interpreter / "python"), "PYTHON")) == entry

@@ -1,10 +1,13 @@
 import pytest
 
-from kebab.app.watched import WatchTargets, find_watched_folders, resolve_targets
+from kebab.server.notifier import find_watched_folders
+from tests.unit.app import conftest as app
+
+desk = app.desk
 
 
 def find(desk, *paths):
-    return find_watched_folders(desk.context(), resolve_targets(list(map(str, paths))))
+    return find_watched_folders(desk.context(), list(map(str, paths)))
 
 
 @pytest.fixture
@@ -69,12 +72,12 @@ def test_a_source_of_named_files_matters_in_these_files(desk):
     assert not folder.is_relevant(str(other))
 
 
-def test_what_is_named_is_a_folder_or_a_file(tmp_path):
-    (tmp_path / "a.md").touch()
-    (tmp_path / "link.md").symlink_to(tmp_path / "a.md")
-    paths = [str(tmp_path), str(tmp_path / "a.md"), str(tmp_path / "link.md"), str(tmp_path / "no")]
+def test_a_named_file_is_watched_in_its_folder_and_a_link_by_its_own_name(notes):
+    (notes.notes / "link.md").symlink_to(notes.notes / "a.md")
 
-    assert resolve_targets(paths) == WatchTargets(
-        (str(tmp_path), str(tmp_path / "no")),
-        (str(tmp_path / "a.md"), str(tmp_path / "link.md")),
-    )
+    for name in ("a.md", "link.md"):
+        (folder,) = find(notes, notes.notes / name)
+        assert folder.only_named
+        assert folder.is_relevant(f"{notes.notes}/{name}")
+        assert not folder.is_relevant(f"{notes.notes}/sub/b.md")
+    assert find(notes, notes.folder / "nowhere") == []

@@ -4,12 +4,16 @@ import json
 
 import pytest
 
-from kebab.app.dispatch import find_command_name, find_operation_status, report_failure
-from kebab.app.facade import convert_operation_request, decode_operation_request
+from kebab.app.facade import (
+    convert_operation_request,
+    decode_operation_request,
+    find_operation_status,
+)
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Exit
+from kebab.server.requests import find_command_name, report_failure
 from kebab.wire.operations import OPERATIONS
 from tests.examples import ARGUMENTS
 from tests.fakes import replies
