@@ -11,7 +11,9 @@ import os
 import shutil
 import stat
 import zipfile
-from contextlib import ExitStack, closing, suppress
+import zlib
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import IO, TYPE_CHECKING, BinaryIO
@@ -20,24 +22,15 @@ import msgspec
 
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
-from kebab.core.durable import replace_file
+from kebab.core.durable import create_folder, replace_file
 from kebab.core.progress import ProgressCallback, ProgressKind
-from kebab.errors.catalog import InvalidInput
-from kebab.errors.system import build_io_error, translate_os_errors
+from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
 from kebab.ingest.run import is_own_file_name
-from kebab.store.archive import (
-    COPIED_AT_ONCE,
-    FORMAT_VERSION,
-    INDEX,
-    MANIFEST,
-    REVIEWS,
-    VECTORS,
-    open_archive,
-    read_manifest,
-    translate_damage,
-    unpack,
-)
+from kebab.store import vectors
+from kebab.store.sqlite import lock
+from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.wire.archive import (
     ArchiveManifest,
     ExportReport,
@@ -45,11 +38,22 @@ from kebab.wire.archive import (
     ImportReport,
     ImportRequest,
 )
-from kebab.wire.record import format_timestamp
+from kebab.wire.record import DECODE_ERRORS, format_timestamp
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.copies import Contents
 
+FORMAT_VERSION = 2
+MANIFEST, INDEX, REVIEWS = "manifest.json", "kebab.sqlite", "reviews.sqlite"
+TEXTS, VECTORS = "stdin", "lance"
+"""The folders of the texts from standard input and of the vectors."""
+_COPIED_AT_ONCE = 1 << 20
+_MAX_MANIFEST_BYTES = 1 << 20
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
+    *(ValueError, OverflowError, KeyError, *DECODE_ERRORS),
+)
+"""What the readers of zip files and of JSON raise for damaged ones."""
 _TRIES = 3
 """How often the files of the vectors are opened while a writer replaces them."""
 
@@ -162,9 +166,8 @@ def _write_archive(
             info.compress_type = zipfile.ZIP_STORED if file in vectors else zipfile.ZIP_DEFLATED
             info.external_attr = 0o600 << 16
             with archive.open(info, "w", force_zip64=True) as member:
-                while part := file.read(COPIED_AT_ONCE):
-                    member.write(part)
-                    progress.add(len(part))
+                shutil.copyfileobj(file, member, _COPIED_AT_ONCE)
+            progress.add(info.file_size)
         manifest = ArchiveManifest(
             format_version=FORMAT_VERSION,
             kebab_version=__version__,
@@ -188,19 +191,84 @@ def _open_vector_files(
     context: AppContext, contents: "Contents", opened: ExitStack
 ) -> list[BinaryIO]:
     """Open the files of the newest snapshot of the vectors, which a writer may delete meanwhile."""
-    from kebab.store.vectors import list_vector_files
-
     data, version = context.paths.data, contents.embedding_version
     if version is None or not contents.vectors:
         return []
-    if not (context.read_only or list_vector_files(data, version)):
+    if not (context.read_only or vectors.list_vector_files(data, version)):
         with context.acquire_writer_lock():
             context.open_vector_table(version).save()
     for _ in range(_TRIES):
         with suppress(FileNotFoundError):
-            paths = list_vector_files(data, version)
+            paths = vectors.list_vector_files(data, version)
             return [opened.enter_context(path.open("rb")) for path in paths]
     return []
+
+
+@contextmanager
+def translate_damage(path: Path) -> Iterator[None]:
+    """Raise what the content of an archive is to blame for as signals that name the archive.
+
+    Raises:
+        NotIndexed: A newer kebab wrote it.
+        StoreCorrupt: It is damaged, or kebab did not write it.
+    """
+    try:
+        yield
+    except StoreCorrupt as fault:
+        raise StoreCorrupt(path=str(path), cause=fault.cause, archive=str(path)) from fault
+    except NotIndexed as fault:
+        raise NotIndexed(
+            data_dir=str(path), expected=fault.expected, found=fault.found, file=str(path)
+        ) from fault
+    except _DAMAGE as fault:
+        cause = f"it is not whole: {fault}"
+        raise StoreCorrupt(path=str(path), cause=cause, archive=str(path)) from fault
+
+
+def _open_archive(path: Path) -> zipfile.ZipFile:
+    """Open an archive; the caller closes it, and reads it within `translate_damage`."""
+    with translate_os_errors(path, "read"):
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise build_read_error(path, "it is not a regular file")
+        with translate_damage(path):
+            return zipfile.ZipFile(path)
+
+
+class _Format(msgspec.Struct, frozen=True):
+    """The part of a manifest that every version of the format has."""
+
+    format_version: int
+
+
+def _read_manifest(archive: zipfile.ZipFile) -> ArchiveManifest:
+    """Return the manifest of an archive that has only members of known names.
+
+    So no member leads out of the folder in which it is unpacked.
+    """
+    if archive.getinfo(MANIFEST).file_size > _MAX_MANIFEST_BYTES:
+        raise ValueError("its manifest is too long")
+    raw, path = archive.read(MANIFEST), str(archive.filename)
+    version = msgspec.json.decode(raw, type=_Format).format_version
+    schema = get_expected_schema_version()
+    if version > FORMAT_VERSION:
+        raise NotIndexed(data_dir=path, expected=str(FORMAT_VERSION), found=version)
+    manifest = msgspec.json.decode(raw, type=ArchiveManifest)
+    if manifest.index_schema > schema:
+        raise NotIndexed(data_dir=path, expected=str(schema), found=manifest.index_schema)
+    names = archive.namelist()
+    unknown = [name for name in names if not _is_member(name)]
+    if unknown or INDEX not in names:
+        raise ValueError(f"not its members: {', '.join(unknown) or f'{INDEX} is missing'}")
+    return manifest
+
+
+def _is_member(name: str) -> bool:
+    folder, _, below = name.partition("/")
+    if not below:
+        return name in (MANIFEST, INDEX, REVIEWS)
+    if folder == TEXTS:
+        return _is_text(below) and not {"/", "\\", "\0"}.intersection(below)
+    return folder == VECTORS and vectors.is_own(below) and below.endswith(".npy")
 
 
 def import_archive(
@@ -220,9 +288,9 @@ def import_archive(
     path = _parse_path(request.path)
     started = context.clock.monotonic()
     progress = ByteProgress(report, context, "import")
-    with closing(open_archive(path)) as archive:
+    with closing(_open_archive(path)) as archive:
         with translate_damage(path):
-            manifest = read_manifest(archive, is_own_file_name)
+            manifest = _read_manifest(archive)
             if request.dry_run and (member := archive.testzip()):
                 raise ValueError(f"a member is damaged: {member}")
         progress.total = sum(info.file_size for info in archive.infolist())
@@ -256,21 +324,19 @@ def _replace(
     context: AppContext, archive: zipfile.ZipFile, path: Path, progress: ByteProgress
 ) -> None:
     """Build the new files beside the old ones, then let them take their place."""
-    from kebab.store.sqlite import replacement
-
     data = context.paths.data
-    staged = replacement.get_staging_folder(data)
+    staged = lock.get_staging_folder(data)
     try:
         with translate_damage(path):
             _stage(context, archive, staged, progress)
-        replacement.decide_replacement(data)
+        lock.decide_replacement(data)
     except BaseException:
-        if not replacement.is_incomplete(data):
-            replacement.discard_staged_files(data)
+        if not lock.is_incomplete(data):
+            lock.discard_staged_files(data)
         raise
     with suppress(KeyboardInterrupt):
-        replacement.complete_replacement(data)
-    replacement.complete_replacement(data)
+        lock.complete_replacement(data)
+    lock.complete_replacement(data)
 
 
 def _stage(
@@ -279,14 +345,18 @@ def _stage(
     """Unpack every member, check the databases, and build the table of the vectors."""
     from kebab.store.sqlite import reviews
     from kebab.store.sqlite.copies import adopt_copy, read_contents
-    from kebab.store.vectors import LanceVectors
 
-    unpack(archive, staged, progress.add)
+    with translate_os_errors(staged, "write"):
+        create_folder(staged / TEXTS, 0o700)
+        create_folder(staged / VECTORS, 0o700)
+        for info in archive.infolist():
+            if info.filename != MANIFEST:
+                archive.extract(info, staged)
+                progress.add(info.file_size)
     adopt_copy(staged / INDEX, stdin_dir=context.paths.stdin_dir)
     version = read_contents(staged / INDEX).embedding_version
-    if version is not None and (staged / VECTORS).exists():
-        LanceVectors(staged, version, parse_dimension(version)).rebuild()
-    (staged / VECTORS).mkdir(mode=0o700, exist_ok=True)
+    if version is not None:
+        vectors.LanceVectors(staged, version, parse_dimension(version)).rebuild()
     if (staged / REVIEWS).exists():
         adopt_copy(staged / REVIEWS, reviews.MIGRATIONS)
     else:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.app.bases import LOCAL, MergedNotes, choose_bases
+from kebab.app.bases import MergedNotes
 from kebab.app.context import AppContext
-from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded, find_indexing, refresh_index
+from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded
 from kebab.app.filters import build_filters, require_utf8
 from kebab.app.references import build_not_found
 from kebab.app.search import to_search_hit
@@ -170,11 +170,8 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
     if session is not None:
         context.refuse_when_read_only("ask --session")
     recent = context.session_store.list_turns(session, _RECENT_TURNS) if session else []
-    choice = choose_bases(context, request)
-    is_own = any(base.name == LOCAL for base in choice.bases)
-    refresh = refresh_index(context, request) if request.refresh and is_own else None
     with ExitStack() as stack:
-        notes = MergedNotes(choice, query.filters, stack)
+        notes = MergedNotes(context, request, query.filters, stack)
 
         def search(query: Query) -> Page:
             page = notes.search(query)
@@ -189,16 +186,14 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         outcome = answer_question(query, search, write, history=recent, model=model)
         hits = outcome.page.hits
         found = outcome.draft.refusal is None and not outcome.page.absent_terms
-        indexing = find_indexing(context) if is_own else None
-        coverage = notes.measure_coverage(
-            hits, seconds=QUICK_S if found else THOROUGH_S, indexing=indexing
-        )
+        indexing, seconds = notes.find_indexing(), QUICK_S if found else THOROUGH_S
+        coverage = notes.measure_coverage([*map(to_search_hit, hits)], seconds, indexing)
         retrieval = _build_retrieval(
             outcome,
             request,
             degraded=explain_degraded([*outcome.page.degraded], indexing),
-            unmatched_filters=[] if hits else notes.explain_filters(request),
-            refresh=refresh,
+            unmatched_filters=[] if hits else notes.explain_filters(),
+            refresh=notes.refresh,
         )
     draft = explain_coverage(outcome.draft, coverage, by_words=query.mode is Mode.LEXICAL)
     created = context.clock.now()

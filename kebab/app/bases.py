@@ -4,38 +4,31 @@ Scores are probabilities, so hits of several bases are comparable. The order of 
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET, structs
 
 from kebab.app.context import AppContext
-from kebab.app.coverage import (
-    find_indexing,
-    measure_coverage,
-    refresh_index,
-)
+from kebab.app.coverage import find_indexing, measure_coverage, refresh_index
 from kebab.app.filters import resolve_filters
 from kebab.app.search import (
     build_engine,
     build_query,
     choose_seconds,
     complete_response,
-    describe_published,
     find_candidates,
     find_unmatched,
     load_query_embedder,
-    search,
     separate_omitted,
-    to_search_hit,
     to_search_response,
 )
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ids import Key
-from kebab.core.queries import Detail, Filters, Hit, Page, Query, Sort, StoredChunk
+from kebab.core.queries import Detail, Filters, Hit, Page, Query, Sort
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
@@ -47,11 +40,12 @@ from kebab.errors.catalog import (
 from kebab.search.budget import drop_weak_texts, fit_budget
 from kebab.search.engine import SORTED_SHARE, decode_cursor, encode_cursor
 from kebab.wire.coverage import COUNTS, MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
-from kebab.wire.record import Reply
 from kebab.wire.search import (
     MAX_LIMIT,
     DegradedChannel,
     FilteredRequest,
+    IndexRefresh,
+    SearchHit,
     SearchRequest,
     SearchResponse,
     UnmatchedFilter,
@@ -61,7 +55,8 @@ if TYPE_CHECKING:
     from kebab.core.ports import Embedder
     from kebab.errors.signal import Signal
     from kebab.store.sqlite.reader import SqliteReader
-
+    from kebab.wire.ask import AskRequest
+    from kebab.wire.record import Reply
 
 LOCAL = "local"
 """The name of the knowledge base itself in `base`."""
@@ -69,127 +64,10 @@ MERGED = frozenset({"search", "ask"})
 """The operations that read several bases at once; any other reads one."""
 FAULTS = (IoError, NotIndexed, StoreCorrupt)
 """Why one of several bases may be left out."""
-
-
-class Base(NamedTuple):
-    """A base that is read: its name, what its scores are multiplied by, and its context."""
-
-    name: str
-    weight: float
-    context: AppContext
-
-
-class Choice:
-    """The bases that can be read, and why each other one cannot."""
-
-    def __init__(self) -> None:
-        self.bases: list[Base] = []
-        self.faults: dict[str, Signal] = {}
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the knowledge base itself is all that was chosen."""
-        return not self.faults and [one.name for one in self.bases] == [LOCAL]
-
-    @contextmanager
-    def leave_out(self, base: Base) -> Iterator[None]:
-        """Leave a base out if the block fails because of it, unless no other base is left.
-
-        Raises:
-            Signal: No base can be read; it is the fault of the first.
-        """
-        try:
-            yield
-        except FAULTS as fault:
-            self.faults[base.name] = fault
-            self.bases = [one for one in self.bases if one != base]
-            if not self.bases:
-                raise next(iter(self.faults.values())) from fault
-
-    def list_degraded(self) -> list[DegradedChannel]:
-        """Return a note for each base that cannot be read."""
-        return [
-            DegradedChannel(
-                channel="published", reason=f"{name}: {fault.format_message()}", hint=None
-            )
-            for name, fault in self.faults.items()
-        ]
-
-    def merge_coverage(self, found: Sequence[Coverage | None]) -> Coverage | None:
-        """Return what the index covers of all bases; `found` is in the order of `bases`."""
-        known = [one for one in found if one]
-        if len(known) < len(found) or not known:
-            return None
-        names = [one.name for one in self.bases]
-        examples = [
-            (path if name == LOCAL else f"{name}:{path}", reason)
-            for name, one in zip(names, known, strict=True)
-            for path, reason in zip(one.partial_examples, one.partial_reasons, strict=True)
-        ][:MOST_NAMED]
-        return structs.replace(
-            known[0],
-            complete=not self.faults and all(one.complete for one in known),
-            failed_examples=[
-                path if name == LOCAL else f"{name}:{path}"
-                for name, one in zip(names, known, strict=True)
-                for path in one.failed_examples
-            ][:MOST_NAMED],
-            unlisted=[folder for one in known for folder in one.unlisted],
-            left_out=merge_left_out([text for one in known for text in one.left_out]),
-            partial_examples=[path for path, _ in examples],
-            partial_reasons=[reason for _, reason in examples],
-            bases=[name for name in names if name != LOCAL] or UNSET,
-            unread_bases=[*self.faults] or UNSET,
-            **{count: sum(getattr(one, count) for one in known) for count in COUNTS},
-        )
-
-    def merge_unmatched(self, found: Sequence[list[UnmatchedFilter]]) -> list[UnmatchedFilter]:
-        """Return the filters that no document of any base passes, as far as that is known.
-
-        `found` has those of each base without hits. Filters that only together exclude everything
-        are listed where all bases agree on them.
-        """
-        if self.faults or not all(found):
-            return []
-        named = [{(one.filter, one.value): one for one in some} for some in found]
-        merged = [
-            structs.replace(
-                one,
-                documents=sum(some[key].documents for some in named),
-                nearest=list(dict.fromkeys(near for some in named for near in some[key].nearest)),
-            )
-            for key, one in named[0].items()
-            if all(key in some for some in named)
-        ]
-        agree = all(some.keys() == named[0].keys() for some in named)
-        return merged if agree else [one for one in merged if not one.documents]
-
-
-def choose_bases(context: AppContext, request: FilteredRequest[Reply]) -> Choice:
-    """Return the bases that a request names; without names all, or with a folder the own one.
-
-    Raises:
-        InvalidInput: A name is that of no base.
-        Signal: None of the bases can be opened.
-    """
-    listed = context.bases.load().bases if context.has_bases else []
-    known = {LOCAL, *(base.name for base in listed)}
-    for name in request.base:
-        _require_known(name, known)
-    # A folder is one of this machine.
-    chosen = {*request.base} or (known if request.folder is None else {LOCAL})
-    choice = Choice()
-    if LOCAL in chosen and (chosen == {LOCAL} or context.database.exists()):
-        choice.bases.append(Base(LOCAL, 1.0, context))
-    for base in listed:
-        if base.name in chosen:
-            try:
-                choice.bases.append(Base(base.name, base.weight, context.bases.open(base)))
-            except FAULTS as fault:
-                choice.faults[base.name] = fault
-    if not choice.bases:
-        raise next(iter(choice.faults.values()))
-    return choice
+_REVISION_BYTES = 6
+_KEY_BITS = 48
+"""Keys of passages are below this power of two in every base."""
+_MOST_HITS = 2**31
 
 
 def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
@@ -203,21 +81,19 @@ def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
         raise InvalidInput(field="$.base", cause=cause)
     base = context.bases.find(names[0])
     if base is None:
-        _require_known(names[0], {LOCAL, *(base.name for base in context.bases.load().bases)})
+        _require_known(names, {LOCAL, *(base.name for base in context.bases.load().bases)})
     return context.bases.open(base) if base else context
 
 
-def _require_known(name: str, known: set[str]) -> None:
-    if name not in known:
-        from kebab.search.nearest import find_nearest
+def _require_known(names: Sequence[str], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            from kebab.search.nearest import find_nearest
 
-        near = find_nearest(name, known - {LOCAL}, 1)
-        suggestion = f", did you mean `{near[0]}`?" if near else ""
-        cause = f"no published base has this name: {name}{suggestion}"
-        raise InvalidInput(field="$.base", cause=cause)
-
-
-H = TypeVar("H")
+            near = find_nearest(name, known - {LOCAL}, 1)
+            suggestion = f", did you mean `{near[0]}`?" if near else ""
+            cause = f"no published base has this name: {name}{suggestion}"
+            raise InvalidInput(field="$.base", cause=cause)
 
 
 def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
@@ -225,120 +101,170 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
 
     A base that cannot be used is named in `degraded`, unless none can.
 
-    Raises what `search` raises, and `InvalidInput` when no base has a name.
+    Raises:
+        InvalidInput: The query is empty or not valid UTF-8, a date cannot be read, a page and a
+            cursor are given, or no base has a name.
+        InvalidCursor: The cursor is not from kebab, or belongs to another query.
+        StaleCursor: An index has changed since the cursor was issued.
+        NotIndexed: There is no index.
+        EmbeddingUnavailable: The mode needs vectors, and there are none.
+        EmbeddingMismatch: The mode needs vectors, and the settings name another model.
     """
-    choice = choose_bases(context, request)
-    is_own = any(base.name == LOCAL for base in choice.bases)
-    refresh = refresh_index(context, request) if request.refresh and is_own else None
-    if choice.is_local:
-        response = search(context, request)
-        return structs.replace(response, refresh=refresh) if refresh else response
     query = build_query(request, context.clock.now())
-    with ExitStack() as stack:
-        notes = MergedNotes(choice, query.filters, stack)
-        revision, salt = notes.compute_revision(), context.bases.load().salt
-        offset = ((request.page or 1) - 1) * query.page_size
+    if request.page is not None:
         if request.cursor is not None:
-            if request.page is not None:
-                raise InvalidInput(field="$.page", cause="it excludes `cursor`")
+            raise InvalidInput(field="$.page", cause="it excludes `cursor`")
+        query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
+    with ExitStack() as stack:
+        notes = MergedNotes(context, request, query.filters, stack)
+        revision, salt = notes.compute_revision(), notes.read_salt()
+        if request.cursor is not None:
             offset = decode_cursor(request.cursor, query, revision, salt)
-        query = replace(query, offset=offset)
+            query = replace(query, offset=offset)
         page = notes.search(query)
-        unmatched = [] if page.hits else notes.explain_filters(request, (query.text, *query.more))
-        indexing = find_indexing(context) if is_own else None
-        following = page.next_offset
+        unmatched = [] if page.hits else notes.explain_filters((query.text, *query.more))
+        indexing, following = notes.find_indexing(), page.next_offset
         cursor = None if following is None else encode_cursor(query, following, revision, salt)
         response = to_search_response(page, query, cursor, several=bool(request.queries))
-        coverage = notes.measure_coverage(
-            page.hits, seconds=choose_seconds(page), indexing=indexing
-        )
-    response = complete_response(response, (), unmatched, coverage, indexing=indexing)
-    return structs.replace(response, refresh=refresh)
-
-
-_REVISION_BYTES = 6
-_KEY_BITS = 48
-"""Keys of passages are below this power of two in every base."""
+        coverage = notes.measure_coverage(response.hits, choose_seconds(page), indexing)
+    response = complete_response(response, unmatched, coverage, indexing=indexing)
+    return structs.replace(response, refresh=notes.refresh) if notes.refresh else response
 
 
 class _Snapshot(NamedTuple):
     """A snapshot of a base, and the filters as it names things."""
 
-    base: Base
+    context: AppContext
     reader: "SqliteReader"
     filters: Filters
 
 
 class MergedNotes:
-    """Snapshots of all chosen bases, until the stack of their readers is closed.
+    """Snapshots of the bases that a request names; without names of all, or with a folder the own.
+
+    They last until the stack of their readers is closed. A base that cannot be read is left out.
 
     Raises:
-        Signal: No base can be read; otherwise one that cannot is left out.
+        InvalidInput: A name is that of no base.
+        Signal: No base can be read; it is the fault of the first.
     """
 
-    def __init__(self, choice: Choice, filters: Filters, stack: ExitStack) -> None:
-        self._choice = choice
-        self._filters = filters
-        self._stack = stack
-        self._snapshots: list[_Snapshot] = []
+    def __init__(
+        self,
+        context: AppContext,
+        request: "SearchRequest | AskRequest",
+        filters: Filters,
+        stack: ExitStack,
+    ) -> None:
+        """Bring the own notes up to date when that is asked for, and open all bases."""
+        self._context, self._request = context, request
+        self._filters, self._stack = filters, stack
+        self._snapshots: dict[str, _Snapshot] = {}
+        self._faults: dict[str, Signal] = {}
         self._omitted: dict[str, list[str]] = {}
-        for base in [*choice.bases]:
-            with choice.leave_out(base):
-                reader = stack.enter_context(base.context.open_reader())
-                resolved = resolve_filters(base.context, reader, filters)
-                self._snapshots.append(_Snapshot(base, reader, resolved))
+        self.refresh: IndexRefresh | None = None
+        listed = context.bases.load().bases if context.has_bases else []
+        known = {LOCAL, *(base.name for base in listed)}
+        _require_known(request.base, known)
+        # A folder is one of this machine.
+        chosen = {*request.base} or (known if request.folder is None else {LOCAL})
+        if LOCAL in chosen and (chosen == {LOCAL} or context.database.exists()):
+            with self._leave_out(LOCAL):
+                self.refresh = refresh_index(context, request) if request.refresh else None
+                self._open(LOCAL, context)
+        for base in listed:
+            if base.name in chosen:
+                with self._leave_out(base.name):
+                    self._open(base.name, context.bases.open(base))
+        self._require_any()
+
+    def _open(self, name: str, context: AppContext) -> None:
+        reader = self._stack.enter_context(context.open_reader())
+        filters = resolve_filters(context, reader, self._filters)
+        self._snapshots[name] = _Snapshot(context, reader, filters)
+
+    @contextmanager
+    def _leave_out(self, name: str) -> Iterator[None]:
+        """Leave a base out if the block fails because of it."""
+        try:
+            yield
+        except FAULTS as fault:
+            self._faults[name] = fault
+            self._snapshots.pop(name, None)
+
+    def _require_any(self) -> None:
+        if not self._snapshots:
+            raise next(iter(self._faults.values()))
+
+    @property
+    def _is_local(self) -> bool:
+        """Whether the knowledge base itself is all that was chosen."""
+        return not self._faults and [*self._snapshots] == [LOCAL]
+
+    def find_indexing(self) -> Indexing | None:
+        """Return the ingest of the own notes that runs now."""
+        return find_indexing(self._context) if LOCAL in self._snapshots else None
 
     def compute_revision(self) -> int:
         """Return a number of the states of all bases together, which a cursor is bound to."""
+        if self._is_local:
+            return self._snapshots[LOCAL].reader.get_revision()
         states = []
-        for base, reader, _ in self._snapshots:
-            copy = base.context.published
+        for name, (context, reader, _) in self._snapshots.items():
+            copy = context.published
             state = f"{reader.get_revision()} {reader.get_value(CURSOR_SALT)}"
-            states.append((base.name, copy.state.digest if copy and copy.state else state))
+            states.append((name, copy.state.digest if copy and copy.state else state))
         digest = blake2b(repr(states).encode(), digest_size=_REVISION_BYTES).digest()
         return int.from_bytes(digest, "big")
 
+    def read_salt(self) -> str:
+        """Return what authenticates cursors: the salt of the first base."""
+        return next(iter(self._snapshots.values())).reader.get_value(CURSOR_SALT) or ""
+
     def search(self, query: Query) -> Page:
         """Return a page of the best passages of all bases; that of one base stays as it is."""
-        end = query.offset + query.page_size
         inner = query
         if len(self._snapshots) > 1:
             detail = Detail.PASSAGES if query.detail is Detail.BEST else query.detail
-            limit = min(end, MAX_LIMIT)
+            limit = min(query.offset + query.page_size, MAX_LIMIT)
             inner = replace(query, offset=0, limit=limit, max_tokens=None, detail=detail)
-        pages: list[Page] = []
-        for number, one in enumerate(self._snapshots):
-            with self._choice.leave_out(one.base):
-                context, reader, filters = one.base.context, one.reader, one.filters
+        pages: dict[str, Page] = {}
+        for name, (context, *_) in [*self._snapshots.items()]:
+            with self._leave_out(name):
                 if find_candidates(context, query):  # the store has chosen anew
-                    reader = self._stack.enter_context(context.open_reader())
-                    filters = resolve_filters(context, reader, self._filters)
-                    self._snapshots[number] = _Snapshot(one.base, reader, filters)
-                engine = build_engine(context, reader)
-                page = engine.search(replace(inner, filters=filters))
-                pages.append(page := separate_omitted(reader, page))
+                    self._open(name, context)
+                _, reader, filters = self._snapshots[name]
+                page = build_engine(context, reader).search(replace(inner, filters=filters))
+                pages[name] = page = separate_omitted(reader, page)
                 self._omitted |= page.omitted_terms
-        self._snapshots = [one for one in self._snapshots if one.base in self._choice.bases]
-        notes = [note for one in self._snapshots for note in describe_published(one.base.context)]
-        degraded = dict.fromkeys(one for page in pages for one in page.degraded)
-        degraded |= dict.fromkeys((*notes, *self._choice.list_degraded()))
-        merged = pages[0] if inner is query else self._merge(pages, query)
-        return merged._replace(degraded=(*degraded,))
+        self._require_any()
+        found = [note for page in pages.values() for note in page.degraded]
+        for context, *_ in self._snapshots.values():
+            prefix = f"{context.base}: " if context.base else ""
+            found += [
+                DegradedChannel(
+                    channel="published", reason=f"{prefix}{note}", hint=None, partial=True
+                )
+                for note in (context.published.list_notes() if context.published else ())
+            ]
+        found += [
+            DegradedChannel(
+                channel="published", reason=f"{name}: {fault.format_message()}", hint=None
+            )
+            for name, fault in self._faults.items()
+        ]
+        merged = next(iter(pages.values())) if inner is query else self._merge(pages, query)
+        return merged._replace(degraded=tuple(dict.fromkeys(found)))
 
-    def _merge(self, pages: Sequence[Page], query: Query) -> Page:
+    def _merge(self, pages: Mapping[str, Page], query: Query) -> Page:
         """Return the page of a query from the first pages of all bases."""
-        bases, end = [one.base for one in self._snapshots], query.offset + query.page_size
-        merged = list(merge_hits(bases, [page.hits for page in pages], lambda hit: hit.score))
-        if query.sort is not Sort.RELEVANCE:
-            sign = -1 if query.sort is Sort.NEWEST else 1
-            merged.sort(key=lambda one: sign * one[1].chunk.moment_ns)
-            least = max((hit.score for _, hit in merged), default=0.0) * SORTED_SHARE
-            merged.sort(key=lambda one: one[1].score < least)
-        names = {base.name for base, _ in merged[query.offset : end]}
+        end, all_pages = query.offset + query.page_size, [*pages.values()]
+        merged = self._rank(pages, query.sort)
+        names = {name for name, _ in merged[query.offset : end]}
         hits = [
-            hit._replace(rank=rank, chunk=self._mark(base, hit.chunk))
-            for rank, (base, hit) in enumerate(merged, 1)
-        ][query.offset : end]
+            hit._replace(rank=rank)
+            for rank, (_, hit) in enumerate(merged[query.offset : end], query.offset + 1)
+        ]
         if query.detail is Detail.BEST:
             hits = drop_weak_texts(hits)
         left_out = None
@@ -346,41 +272,56 @@ class MergedNotes:
             hits, left_out = fit_budget(hits, query, lambda _: {})
         following = query.offset + len(hits)
         has_more = following < len(merged) or (
-            end < MAX_LIMIT and any(page.has_more for page in pages)
+            end < MAX_LIMIT and any(page.has_more for page in all_pages)
         )
-        rated = [
-            page.answerability
-            for base, page in zip(bases, pages, strict=True)
-            if base.name in names
-        ]
-        return pages[0]._replace(
+        absent = _intersect([page.absent_terms for page in all_pages])
+        unheld = _intersect([(*page.unheld_terms, *page.absent_terms) for page in all_pages])
+        return all_pages[0]._replace(
             hits=tuple(hits),
             has_more=has_more,
             next_offset=following if has_more and hits else None,
             left_out=left_out,
-            timing_ms=sum(page.timing_ms for page in pages),
-            term_rarities=_take_least([page.term_rarities for page in pages]),
-            answerability=max(rated, default=0.0),
-            absent_terms=tuple(absent := intersect([page.absent_terms for page in pages])),
-            unheld_terms=tuple(
-                word
-                for word in intersect([(*one.unheld_terms, *one.absent_terms) for one in pages])
-                if word not in absent
+            timing_ms=sum(page.timing_ms for page in all_pages),
+            term_rarities={
+                term: min(page.term_rarities.get(term, rarity) for page in all_pages)
+                for one in all_pages
+                for term, rarity in one.term_rarities.items()
+            },
+            answerability=max((pages[name].answerability for name in names), default=0.0),
+            absent_terms=absent,
+            unheld_terms=tuple(word for word in unheld if word not in absent),
+            convincing=any(page.convincing for page in all_pages),
+            convincing_queries=tuple(
+                sorted({number for page in all_pages for number in page.convincing_queries})
             ),
-            convincing=any(page.convincing for page in pages),
-            convincing_queries=(*sorted({n for page in pages for n in page.convincing_queries}),),
         )
 
-    def _mark(self, base: Base, chunk: StoredChunk) -> StoredChunk:
-        """Return a passage with its base, and with a key that no passage of another base has."""
-        number = self._choice.bases.index(base)
-        key = Key(chunk.key + (number << _KEY_BITS))
-        return chunk._replace(key=key, base=base.context.base)
+    def _rank(self, pages: Mapping[str, Page], sort: Sort) -> list[tuple[str, Hit]]:
+        """Return the hits of all bases, best first; those of one base stay in their order.
+
+        A passage gets its base, and a key that no passage of another base has.
+        """
+        rows: list[tuple[float, int, str, Hit]] = []
+        for number, (name, page) in enumerate(pages.items()):
+            base, least = self._snapshots[name].context.base, float("inf")
+            for hit in page.hits:
+                # A hit that was moved up in its base for another reason than its score stays there.
+                least = min(least, hit.score)
+                key = Key(hit.chunk.key + (number << _KEY_BITS))
+                chunk = hit.chunk._replace(key=key, base=base)
+                rows.append((-least, number, name, hit._replace(chunk=chunk)))
+        rows.sort(key=lambda row: row[:2])
+        if sort is not Sort.RELEVANCE:
+            sign = -1 if sort is Sort.NEWEST else 1
+            rows.sort(key=lambda row: sign * row[3].chunk.moment_ns)
+            least = max((row[3].score for row in rows), default=0.0) * SORTED_SHARE
+            rows.sort(key=lambda row: row[3].score < least)
+        return [(name, hit) for *_, name, hit in rows]
 
     def count_occurrences(self, tokens: Collection[str]) -> dict[str, int]:
         """Return in how many passages of all bases each token occurs."""
         counts: Counter[str] = Counter()
-        for one in self._snapshots:
+        for one in self._snapshots.values():
             counts.update(one.reader.get_document_frequencies(tokens))
             # What a parser left out occurs too, although no passage has it.
             missing = (token for token in tokens if not counts[token])
@@ -389,66 +330,82 @@ class MergedNotes:
 
     def load_embedder(self) -> "Embedder | None":
         """Return the embedder of the first vectors that have one here."""
-        for one in self._snapshots:
+        for one in self._snapshots.values():
             with suppress(EmbeddingUnavailable, EmbeddingMismatch):
-                return load_query_embedder(one.base.context, one.reader)
+                return load_query_embedder(one.context, one.reader)
         return None
 
     def measure_coverage(
-        self, hits: Sequence[Hit], *, seconds: float, indexing: Indexing | None
-    ) -> Coverage | None:
+        self, hits: Sequence[SearchHit], seconds: float, indexing: Indexing | None
+    ) -> Coverage:
         """Return what is covered of all bases; `indexing` is the ingest of the own notes."""
-        shown = list(map(to_search_hit, hits))
-        coverage = self._choice.merge_coverage(
-            [
-                measure_coverage(
-                    one.base.context,
-                    one.reader,
-                    one.filters,
-                    seconds=seconds,
-                    hits=[hit for hit in shown if (hit.base or LOCAL) == one.base.name],
-                    indexing=indexing if one.base.name == LOCAL else None,
-                )
-                for one in self._snapshots
-            ]
+        found = {
+            name: measure_coverage(
+                context,
+                reader,
+                filters,
+                seconds=seconds,
+                hits=[hit for hit in hits if (hit.base or LOCAL) == name],
+                indexing=indexing if name == LOCAL else None,
+            )
+            for name, (context, reader, filters) in self._snapshots.items()
+        }
+        coverage = found[LOCAL] if self._is_local else self._merge_coverage(found)
+        return name_omitted(coverage, self._omitted)
+
+    def _merge_coverage(self, found: Mapping[str, Coverage]) -> Coverage:
+        def name_path(base: str, path: str) -> str:
+            return path if base == LOCAL else f"{base}:{path}"
+
+        all_found = [*found.values()]
+        examples = [
+            (name_path(name, path), reason)
+            for name, one in found.items()
+            for path, reason in zip(one.partial_examples, one.partial_reasons, strict=True)
+        ][:MOST_NAMED]
+        failed = [
+            name_path(name, path) for name, one in found.items() for path in one.failed_examples
+        ]
+        return structs.replace(
+            all_found[0],
+            complete=not self._faults and all(one.complete for one in all_found),
+            failed_examples=failed[:MOST_NAMED],
+            unlisted=[folder for one in all_found for folder in one.unlisted],
+            left_out=merge_left_out([text for one in all_found for text in one.left_out]),
+            partial_examples=[path for path, _ in examples],
+            partial_reasons=[reason for _, reason in examples],
+            bases=[name for name in found if name != LOCAL] or UNSET,
+            unread_bases=[*self._faults] or UNSET,
+            **{count: sum(getattr(one, count) for one in all_found) for count in COUNTS},
         )
-        return name_omitted(coverage, self._omitted) if coverage else None
 
-    def explain_filters(
-        self, request: FilteredRequest[Reply], texts: Sequence[str] = ()
-    ) -> list[UnmatchedFilter]:
-        """Return the filters, also those in the texts of queries, that no document passes."""
-        return self._choice.merge_unmatched(
-            [
-                find_unmatched(one.base.context, one.reader, one.filters, request, texts)
-                for one in self._snapshots
-            ]
-        )
+    def explain_filters(self, texts: Sequence[str] = ()) -> list[UnmatchedFilter]:
+        """Return the filters, also those in the texts of queries, that no document passes.
+
+        Of several bases, filters that only together exclude everything are listed where all agree
+        on them. Nothing is said where a base could not be read.
+        """
+        request: FilteredRequest[Reply] = self._request
+        found = [
+            find_unmatched(one.context, one.reader, one.filters, request, texts)
+            for one in self._snapshots.values()
+        ]
+        if self._faults or not all(found):
+            return []
+        named = [{(one.filter, one.value): one for one in some} for some in found]
+        agree = all(some.keys() == named[0].keys() for some in named)
+        merged = [
+            structs.replace(
+                one,
+                documents=sum(some[key].documents for some in named),
+                nearest=list(dict.fromkeys(near for some in named for near in some[key].nearest)),
+            )
+            for key, one in named[0].items()
+            if all(key in some for some in named)
+        ]
+        return merged if agree else [one for one in merged if not one.documents]
 
 
-def _take_least(rarities: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return how rare terms are where they are most frequent."""
-    least: dict[str, float] = {}
-    for some in rarities:
-        for term, rarity in some.items():
-            least[term] = min(rarity, least.get(term, rarity))
-    return least
-
-
-def intersect(lists: Sequence[Sequence[str]]) -> list[str]:
+def _intersect(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
     """Return the values that all lists have, in the order of the first."""
-    return [one for one in lists[0] if all(one in other for other in lists)]
-
-
-def merge_hits(
-    bases: Sequence[Base], found: Sequence[Sequence[H]], get_score: Callable[[H], float]
-) -> Iterator[tuple[Base, H]]:
-    """Yield the hits of all bases, best first; those of one base stay in their order."""
-    rows = []
-    for number, (base, hits) in enumerate(zip(bases, found, strict=True)):
-        least = float("inf")
-        for hit in hits:
-            # A hit that was moved up in its base for another reason than its score stays there.
-            least = min(least, get_score(hit) * base.weight)
-            rows.append((-least, number, hit))
-    yield from ((bases[number], hit) for _, number, hit in sorted(rows, key=lambda row: row[:2]))
+    return tuple(one for one in lists[0] if all(one in other for other in lists))

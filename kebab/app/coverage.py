@@ -44,7 +44,8 @@ from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import FilteredRequest, IndexRefresh, SearchHit
 
 if TYPE_CHECKING:
-    from kebab.store.object_mirror import MirrorState
+
+    from kebab.app.object_sources import MirrorState
     from kebab.store.sqlite.documents import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
@@ -208,7 +209,7 @@ def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage
 
 def find_indexing(context: AppContext) -> Indexing | None:
     """Return the ingest that is running now; the lock file of an idle knowledge base is empty."""
-    from kebab.store.sqlite.replacement import LOCK_NAME
+    from kebab.store.sqlite.lock import LOCK_NAME
 
     try:
         if not (context.paths.data / LOCK_NAME).stat().st_size:
@@ -325,7 +326,7 @@ class _Survey:
         roots = [root for root in roots if root.parent.name == OBJECTS]
         if not roots:
             return []
-        from kebab.store.object_mirror import read_state
+        from kebab.app.object_sources import read_state
 
         return list(filter(None, map(read_state, roots)))
 

@@ -222,7 +222,7 @@ def resolve_source_names(value: str, sources: Sequence[Source]) -> list[str]:
     if any(source.name == value for source in sources):
         return [value]
     if is_object_address(value):
-        from kebab.store.object_mirror import name_mirror
+        from kebab.app.object_sources import name_mirror
 
         value = name_mirror(value)
     path = make_absolute(value)

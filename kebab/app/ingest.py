@@ -259,8 +259,6 @@ def ingest(
 
         _require_sources(job, load_sources(context.paths.data))
         # This refuses paths for which only an empty knowledge base would be created.
-        if mirrors:
-            mirrors.check()
         if paths := [path for path in request.paths if not is_object_address(path)]:
             named = replace(job, paths=tuple(paths))
             choose_scopes(named, EmptyLibrary(), FolderScanner())

@@ -301,7 +301,7 @@ def _remove(context: AppContext, planned: SourceRemoved) -> SourceRemoved:
     name, folder = planned.source.name, planned.source.folder
     with context.open_writer("source rm") as library:
         if planned.source.address:
-            from kebab.store.object_mirror import ObjectMirror
+            from kebab.app.object_sources import ObjectMirror
 
             ObjectMirror(Path(folder).parents[1], planned.source.address).remove()
         paths = list(library.load_known_documents(name)) if name == STDIN else []
@@ -332,7 +332,7 @@ def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> Sour
 
 
 def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:
-    from kebab.store.object_mirror import read_state
+    from kebab.app.object_sources import read_state
 
     source = counts.source
     scanned = int(reader.get_value(build_last_scan_key(source.name)) or 0) / 1e9

@@ -1,31 +1,206 @@
-"""Brings the mirrors of object storage up to date, before an ingest reads them as folders."""
+"""Mirrors the objects below an address of a store into a folder, which is ingested like any other.
 
+Beside the folder a file `.json` says when the store was last listed as a whole, and how many
+objects of that listing are missing here. Equal sizes and times mean equal contents.
+"""
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import msgspec
+from msgspec import Struct
 
 from kebab.app.archive import ByteProgress
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
-from kebab.config.settings import is_object_address
+from kebab.config.settings import OBJECTS, is_object_address
 from kebab.core.content import MAX_UNKNOWN_BYTES, describe_unsupported
 from kebab.core.documents import Source
-from kebab.core.files import IGNORE_FILES, IMAGE, ScanRules, get_suffix, resolve_links
+from kebab.core.durable import create_folder, delete_path, replace_file
+from kebab.core.files import IGNORE_FILES, IMAGE, ScanRules, SkipCounts, get_suffix, resolve_links
 from kebab.core.media import choose_limit, detect_media_type
 from kebab.core.progress import Cancel, ProgressCallback
-from kebab.errors.catalog import InvalidInput
+from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.signal import Signal
+from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import IngestJob
 from kebab.ingest.plan import list_ancestors
+from kebab.platform import is_linux
 from kebab.source.ignore import Layer, build_base_layer, find_skip_reason
-from kebab.store.object_mirror import ObjectMirror, build_empty_error, list_addresses
-from kebab.store.objects import StoredObject
+from kebab.store.objects import ObjectStore, StoredObject
 from kebab.wire.ingest import IngestRequest, ObjectSync
 
 if TYPE_CHECKING:
     from kebab.core.ports import LibraryWriter
     from kebab.wire.error import ErrorReply
+
+UNSAFE = "unsafe_name"
+"""The skip reason of names that are no path below a folder, or that are those of another path."""
+
+SkipReason: TypeAlias = Callable[[StoredObject], str | None]
+"""Returns why an object is not read, None when it is."""
+
+
+class MirrorState(Struct, frozen=True, kw_only=True):
+    """What is known of a mirror: the time of the last whole listing, and what is missing here."""
+
+    address: str
+    synced_at: float
+    missing: int = 0
+
+
+class MirrorPlan(NamedTuple):
+    """What differs between a whole listing of the store and the mirror; `gone` are deleted."""
+
+    listed: int
+    changed: list[StoredObject]
+    gone: list[str]
+    skips: SkipCounts
+
+
+def name_mirror(address: str) -> str:
+    """Return the path of the mirror of an address below the data directory."""
+    scheme, _, rest = address.rstrip("/").partition("://")
+    digest = sha256(f"{scheme.lower()}://{rest}".encode("utf-8", "surrogatepass")).hexdigest()
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", rest.rpartition("/")[2]).strip("-")[:40] or "objects"
+    return f"{OBJECTS}/{name}-{digest[:12]}"
+
+
+def list_addresses(folder: Path) -> list[str]:
+    """Return the addresses of the mirrors in a folder."""
+    roots = [path.with_suffix("") for path in sorted(folder.glob("*.json"))]
+    states = [read_state(root) for root in roots if not root.suffix]
+    return [state.address for state in states if state]
+
+
+def read_state(root: Path) -> MirrorState | None:
+    """Return what is known of the mirror in a folder; None when the folder is no mirror."""
+    if root.parent.name != OBJECTS:
+        return None
+    try:
+        return msgspec.json.decode(Path(f"{root}.json").read_bytes(), type=MirrorState)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+class ObjectMirror:
+    """The mirror of an address in a data directory; one process at a time changes it."""
+
+    def __init__(self, data: Path, address: str) -> None:
+        self.address = address.rstrip("/")
+        self.root = data / name_mirror(address)
+        self._state = Path(f"{self.root}.json")
+
+    def plan(self, find_reason: SkipReason) -> MirrorPlan:
+        """Compare the mirror with a whole listing of the store.
+
+        Raises:
+            DependencyMissing: The extra is not installed.
+            InvalidInput: The address cannot be read.
+            IoError: The store cannot be listed as a whole.
+        """
+        listed = list(ObjectStore(self.address).list(""))
+        skips = SkipCounts()
+        wanted = {one.name: one for one in _select(listed, find_reason, skips)}
+        here = dict(self._list_files())
+        changed = [
+            one for name, one in wanted.items() if here.get(name) != (one.size, int(one.modified))
+        ]
+        gone = [name for name in here if name not in wanted]
+        return MirrorPlan(len(listed), changed, gone, skips)
+
+    def apply(
+        self,
+        plan: MirrorPlan,
+        now: float,
+        *,
+        add: Callable[[int], None],
+        is_stopped: Callable[[], bool],
+    ) -> tuple[list[StoredObject], IoError | None]:
+        """Delete what is gone, and download what is new or changed until `is_stopped`.
+
+        Return what was downloaded, and the first reason why an object was not.
+
+        Raises:
+            IoError: The mirror cannot be written.
+        """
+        with translate_os_errors(self.root, "write"):
+            create_folder(self.root.parent, 0o700)
+            create_folder(self.root, 0o700)
+            self._write_state(now, len(plan.changed))
+            for name in plan.gone:
+                delete_path(self.root / name)
+            for folder, _, _ in os.walk(self.root, topdown=False):
+                if folder != str(self.root):
+                    with suppress(OSError):  # it has files
+                        Path(folder).rmdir()
+        done, first = list[StoredObject](), None
+        try:
+            for one, fault in ObjectStore(self.address).download_all(
+                plan.changed, self.root, is_stopped
+            ):
+                first = first or fault
+                if fault is None:
+                    done.append(one)
+                    add(one.size)
+        finally:
+            self._write_state(now, len(plan.changed) - len(done))
+        return done, first
+
+    def remove(self) -> None:
+        """Delete the mirror; first what makes the folder one."""
+        with translate_os_errors(self.root, "write"):
+            for path in (self._state, self.root):
+                if path.exists():
+                    delete_path(path)
+
+    def _list_files(self) -> Iterator[tuple[str, tuple[int, int]]]:
+        """Yield the files of the mirror with their sizes and times."""
+        for folder, folders, files in os.walk(self.root):
+            for name in (*files, *(one for one in folders if Path(folder, one).is_symlink())):
+                path = Path(folder, name)
+                status = path.lstat()
+                sizes = status.st_size, int(status.st_mtime)
+                yield path.relative_to(self.root).as_posix(), sizes
+
+    def _write_state(self, now: float, missing: int) -> None:
+        state = MirrorState(address=self.address, synced_at=now, missing=missing)
+        with translate_os_errors(self._state, "write"), replace_file(self._state) as draft:
+            draft.write(msgspec.json.encode(state))
+
+
+def _select(
+    objects: Iterable[StoredObject], find_reason: SkipReason, skips: SkipCounts
+) -> Iterator[StoredObject]:
+    """Yield the objects that can be files of one folder and that are read; count the others."""
+    ordered = sorted(objects)
+    folders = {one.name[:at] for one in ordered for at, sign in enumerate(one.name) if sign == "/"}
+    seen = set[str]()
+    for one in ordered:
+        folded = one.name if is_linux() else one.name.casefold()
+        if one.name in folders and not one.size:
+            continue  # the mark that some programs make for a folder
+        is_taken = one.name in folders or folded in seen
+        reason = UNSAFE if is_taken or not _is_safe(one.name) else find_reason(one)
+        if reason:
+            skips.add(reason, one.name)
+        else:
+            seen.add(folded)
+            yield one
+
+
+def _is_safe(name: str) -> bool:
+    """Return whether the name of an object is a path below a folder."""
+    return "\0" not in name and not any(part in ("", ".", "..") for part in name.split("/"))
+
 
 _MOST_BYTES = 10
 """How many times `max_file_bytes` a mailbox or an archive may have to be downloaded."""
@@ -34,8 +209,7 @@ _MOST_BYTES = 10
 class MirrorSync:
     """Brings the mirrors of one run up to date; a dry run only lists their stores.
 
-    They are those of the named addresses, or all when no path is named. A client that is not the
-    user of the files names only addresses that are known; others are `InvalidInput`.
+    They are those of the named addresses, or all when no path is named.
     """
 
     def __init__(
@@ -46,74 +220,66 @@ class MirrorSync:
         report: ProgressCallback,
         cancel: Cancel,
     ) -> None:
-        self._context, self._request, self._rules = context, request, rules
-        self._report, self._cancel = report, cancel
-        self._data = Path(resolve_links(str(context.paths.data)))
-        known = list_addresses(context.paths.objects_dir)
-        named = [] if request.changed else request.paths or known
-        mirrors = [ObjectMirror(self._data, one) for one in named if is_object_address(one)]
-        self._mirrors = {mirror.root: mirror for mirror in mirrors}
-        # A request to a store of somebody else can carry what a client has read here.
-        if not context.is_owner and {one.address for one in mirrors} - {*known}:
-            raise InvalidInput(field="$.paths", cause="only `kebab ingest ADDRESS` adds an address")
-        self.done: list[ObjectSync] = []
-
-    def list_paths(self) -> list[str]:
-        """Return the named paths that are no addresses."""
-        return [path for path in self._request.paths if not is_object_address(path)]
-
-    def check(self) -> None:
-        """Refuse stores for which only an empty knowledge base would be created.
+        """Compare the mirrors with their stores; a store that fails is an error if it was named.
 
         Raises:
             DependencyMissing: The extra is not installed.
+            InvalidInput: An address cannot be read, or a client that is not the user of the files
+                names one that is not known.
             IoError: A store cannot be listed, or has no objects below the address.
         """
-        for mirror in self._mirrors.values():
-            mirror.check()
+        self._context, self._request = context, request
+        self._report, self._cancel = report, cancel
+        self.done: list[ObjectSync] = []
+        known = list_addresses(context.paths.objects_dir)
+        named = [] if request.changed else request.paths or known
+        addresses = [one for one in named if is_object_address(one)]
+        # A request to a store of somebody else can carry what a client has read here.
+        if not context.is_owner and {one.rstrip("/") for one in addresses} - {*known}:
+            raise InvalidInput(field="$.paths", cause="only `kebab ingest ADDRESS` adds an address")
+        data, layer = Path(resolve_links(str(context.paths.data))), build_base_layer(rules)
+        self._plans: dict[Path, tuple[ObjectMirror, MirrorPlan | None]] = {}
+        for mirror in [ObjectMirror(data, address) for address in addresses]:
+            plan = None
+            try:
+                plan = mirror.plan(partial(find_reason, rules, layer, mirror.root.as_posix()))
+                if not plan.listed and not (request.force and plan.gone):
+                    raise _build_empty_error(mirror.address, len(plan.gone))
+            except Signal as fault:
+                if request.paths:
+                    raise
+                plan, error = None, self._build_error(fault)
+                self.done.append(ObjectSync(address=mirror.address, error=error))
+            self._plans[mirror.root] = (mirror, plan)
 
     def run(self, job: IngestJob, library: "LibraryWriter | None") -> IngestJob:
         """Bring the mirrors up to date, and return the job that reads their folders.
 
-        A store that fails is an error only when it was named.
-
         Raises:
-            DependencyMissing: The extra is not installed.
-            InvalidInput: An address cannot be read.
-            IoError: A store cannot be listed, or has no objects, or a mirror cannot be written.
+            IoError: A mirror cannot be written.
         """
-        for mirror in self._mirrors.values():
-            try:
-                self.done.append(self._sync(mirror))
-            except Signal as fault:
-                if self._request.paths:
-                    raise
-                sync = ObjectSync(address=mirror.address, error=self._build_error(fault))
-                self.done.append(sync)
-            if library is not None and not job.dry_run and mirror.root.is_dir():
-                root = mirror.root.as_posix()
+        for root, (mirror, plan) in self._plans.items():
+            if plan is not None:
+                self.done.append(self._sync(mirror, plan))
+            if library is not None and not job.dry_run and root.is_dir():
+                name = root.as_posix()
                 # A source above the data directory does not take it for a part of itself.
-                library.add_source(Source(name=root, root=root, kind="folder"))
-        if not (job.paths and self._mirrors):
+                library.add_source(Source(name=name, root=name, kind="folder"))
+        if not (job.paths and self._plans):
             return job
-        roots = [root.as_posix() for root in self._mirrors if root.is_dir()]
-        paths = (*self.list_paths(), *roots)
+        others = [path for path in self._request.paths if not is_object_address(path)]
+        paths = (*others, *(root.as_posix() for root in self._plans if root.is_dir()))
         # Without a path a job would read all sources, and one of changes reads none.
         return replace(job, paths=paths, changed=not paths)
 
-    def _sync(self, mirror: ObjectMirror) -> ObjectSync:
-        context = self._context
-        layer = build_base_layer(self._rules)
-        plan = mirror.plan(partial(find_reason, self._rules, layer, mirror.root.as_posix()))
-        if not plan.listed and not (self._request.force and plan.gone):
-            raise build_empty_error(mirror.address, len(plan.gone))
+    def _sync(self, mirror: ObjectMirror, plan: MirrorPlan) -> ObjectSync:
         done, fault = plan.changed, None
         if not self._request.dry_run:
-            progress = ByteProgress(self._report, context, "download")
+            progress = ByteProgress(self._report, self._context, "download")
             progress.total = sum(one.size for one in plan.changed)
             done, fault = mirror.apply(
                 plan,
-                context.clock.now(),
+                self._context.clock.now(),
                 add=progress.add,
                 is_stopped=lambda: self._cancel.requested,
             )
@@ -132,6 +298,14 @@ class MirrorSync:
     def _build_error(self, fault: Signal) -> "ErrorReply":
         view = build_view(self._context.settings)
         return build_error_reply(fault, operation="ingest", view=view)
+
+
+def _build_empty_error(address: str, known: int) -> IoError:
+    """Return the signal for a store without objects; those that were there stay in the index."""
+    cause = "there are no objects below the address"
+    if known:
+        cause += f", but {known} were there; `kebab source rm {shlex.quote(address)}` removes them"
+    return IoError(path=address, op="read", cause=cause)
 
 
 def find_reason(rules: ScanRules, layer: Layer | None, root: str, one: StoredObject) -> str | None:

@@ -31,13 +31,13 @@ def list_index_files(context: AppContext) -> list[Path]:
 
 def list_own_files(context: AppContext) -> list[Path]:
     """Return every path that kebab may have created in the data directory, the lock last."""
-    from kebab.store.sqlite import replacement
-    from kebab.store.sqlite.replacement import LOCK_NAME, PICTURES, SOURCES
+    from kebab.store.sqlite import lock
+    from kebab.store.sqlite.lock import LOCK_NAME, PICTURES, SOURCES
     from kebab.store.sqlite.reviews import get_reviews_path
 
     data = context.paths.data
     databases = [*_list_files(context.database), *_list_files(get_reviews_path(data))]
-    folders = [get_vectors_folder(context), context.paths.stdin_dir, data / replacement.FOLDER]
+    folders = [get_vectors_folder(context), context.paths.stdin_dir, data / lock.FOLDER]
     folders.append(context.paths.objects_dir)
     names = (SOURCES, PICTURES)
     files = [path for name in names for path in (data / name, *sorted(data.glob(f".{name}.*")))]
@@ -90,7 +90,7 @@ _ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 
 def list_remains(context: AppContext) -> list[Path]:
     """Return the files of an index whose database does not exist or is empty."""
-    from kebab.store.sqlite.replacement import SOURCES
+    from kebab.store.sqlite.lock import SOURCES
     from kebab.store.sqlite.sources import load_sources
 
     database = context.database
@@ -104,8 +104,7 @@ def list_remains(context: AppContext) -> list[Path]:
 
 def list_leftovers(context: AppContext) -> list[Path]:
     """Return the files that killed calls have left; an ingest deletes those of vectors itself."""
-    from kebab.store.sqlite.lock import read_writer
-    from kebab.store.sqlite.replacement import PICTURES, SOURCES
+    from kebab.store.sqlite.lock import PICTURES, SOURCES, read_writer
 
     writer = read_writer(context.paths.data)
     if writer is not None and writer.pid != os.getpid():

@@ -17,7 +17,7 @@ from kebab.core.ids import compute_digest, hash_content
 from kebab.core.pictures import PictureAnswer, PictureTask
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.store.sqlite.replacement import PICTURES
+from kebab.store.sqlite.lock import PICTURES
 
 if TYPE_CHECKING:
     from kebab.core.answers import LanguageModel

@@ -15,14 +15,17 @@ from kebab.app.context import AppContext, parse_dimension
 from kebab.app.coverage import measure_stored_coverage
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.documents import EMBEDDING_VERSION
-from kebab.core.ids import Key
 from kebab.core.progress import ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
+from kebab.store import published
+from kebab.store.objects import ObjectStore
+from kebab.store.published import Dataset, PublishedDocument, PublishedPassage
+from kebab.store.sqlite.connection import get_expected_schema_version
+from kebab.store.sqlite.copies import WholeDocument, iterate_documents
 from kebab.text.tokenizer import join_tokens
 from kebab.wire.published import (
     PublishedManifest,
-    PublishedSource,
     PublishReport,
     PublishRequest,
 )
@@ -31,8 +34,6 @@ from kebab.wire.record import format_timestamp
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kebab.store.objects import ObjectStore
-    from kebab.store.published import Dataset, PublishedDocument, PublishedPassage
     from kebab.store.sqlite.reader import SqliteReader
 
 
@@ -48,9 +49,6 @@ def publish(
         NotIndexed: There is no index with the schema of this build.
         DependencyMissing: The extra is not installed.
     """
-    from kebab.store.objects import ObjectStore
-    from kebab.store.published import hold_dataset
-
     started = context.clock.monotonic()
     context.open_reader().close()
     store = ObjectStore(_choose_target(context, request.dest))
@@ -58,14 +56,12 @@ def publish(
         cause = "a web server only sends what is published; publish to its folder or its store"
         raise InvalidInput(field="$.dest", cause=cause)
     with ExitStack() as stack:
-        if not request.dry_run:
-            stack.enter_context(hold_dataset(store))
+        stack.enter_context(published.hold_dataset(store))
         reader = stack.enter_context(context.open_reader())
         work = _Publication(context, reader, store, ProgressReporter(report, context.clock))
-        found = work.run(dry_run=request.dry_run)
+        found = work.run()
     return PublishReport(
         dest=store.address,
-        dry_run=request.dry_run,
         created_at=found.created_at,
         documents=found.documents,
         chunks=found.chunks,
@@ -107,7 +103,7 @@ class _Publication:
         self,
         context: AppContext,
         reader: "SqliteReader",
-        store: "ObjectStore",
+        store: ObjectStore,
         progress: ProgressReporter,
     ) -> None:
         self._context, self._reader, self._store = context, reader, store
@@ -115,68 +111,52 @@ class _Publication:
         self._version = reader.get_value(EMBEDDING_VERSION)
         self.added = self.removed = self.sent_bytes = 0
 
-    def run(self, *, dry_run: bool) -> PublishedManifest:
+    def run(self) -> PublishedManifest:
         """Publish; return what describes the new state."""
-        from kebab.store import published
-        from kebab.store.sqlite.connection import get_expected_schema_version
-
         before = self._store.read_version(published.BASE)
         earlier = None
         with suppress(StoreCorrupt, NotIndexed):
-            found = published.read_base(self._store)
-            earlier = found and found.manifest
-        dataset = published.Dataset(self._store.address, parse_dimension(self._version))
-        documents, passages = Counter[str](), Counter[str]()
-        sources = Counter[str]()
+            earlier = published.read_base(self._store)
+        dataset = Dataset(self._store.address, parse_dimension(self._version))
+        documents, passages, sources = Counter[str](), Counter[str](), set[str]()
         vectors = 0
-        for row, keys, embedded in self._iterate_rows():
-            sources[row.source] += 1
+        for document, row, keys in self._iterate():
+            sources.add(row.source)
             documents[row.key] += 1
             passages.update(keys)
-            vectors += embedded
-        is_new = dry_run and before is None
+            vectors += sum(key is not None for key in document.keys)
+        wanted = {published.PASSAGES: passages, published.DOCUMENTS: documents}
         changes = {
-            name: _Difference(wanted, Counter() if is_new else dataset.list_keys(name))
-            for name, wanted in ((published.PASSAGES, passages), (published.DOCUMENTS, documents))
+            name: _Difference(rows, dataset.list_keys(name)) for name, rows in wanted.items()
         }
         self.added = len(changes[published.PASSAGES].new)
         self.removed = len(changes[published.PASSAGES].gone)
-        sizes = {} if dry_run else {one.name: one.size for one in self._store.list("")}
-        versions: dict[str, int] = {}
-        if not dry_run:
-            versions = self._write(dataset, changes)
-            for name, wanted in ((published.DOCUMENTS, documents), (published.PASSAGES, passages)):
-                dataset.require_keys(name, wanted)
+        there = {one.name for one in self._store.list("")}
+        versions = self._write(dataset, changes)
+        for name, rows in wanted.items():
+            dataset.require_keys(name, rows)
         manifest = PublishedManifest(
             format_version=published.FORMAT_VERSION,
             kebab_version=__version__,
             created_at=format_timestamp(self._context.clock.now()),
-            salt=earlier.salt if earlier else os.urandom(16).hex(),
+            salt=earlier.manifest.salt if earlier else os.urandom(16).hex(),
             index_schema=get_expected_schema_version(),
             embedding_version=self._version,
             dimension=parse_dimension(self._version) or None,
-            chunker_version=self._context.chunker_version,
             documents=documents.total(),
             chunks=passages.total(),
             vectors=vectors,
-            sources=[
-                PublishedSource(name=name, documents=count)
-                for name, count in sorted(sources.items())
-            ],
+            sources=sorted(sources),
             versions=versions,
-            files=[] if dry_run else published.list_copied_files(self._store, versions),
+            files=published.list_copied_files(self._store, versions),
             coverage=measure_stored_coverage(self._context, seconds=None),
         )
-        if not dry_run:
-            written = [one for one in self._store.list("") if one.name not in sizes]
-            self.sent_bytes = sum(one.size for one in written)
-            self.sent_bytes += published.write_base(self._store, manifest, before)
+        written = (one.size for one in self._store.list("") if one.name not in there)
+        self.sent_bytes = sum(written, published.write_base(self._store, manifest, before))
         return manifest
 
-    def _write(self, dataset: "Dataset", changes: dict[str, _Difference]) -> dict[str, int]:
+    def _write(self, dataset: Dataset, changes: dict[str, _Difference]) -> dict[str, int]:
         """Delete and add the rows that differ; return the version of each table."""
-        from kebab.store import published
-
         for name, change in changes.items():
             if change.gone:
                 dataset.delete(name, change.gone)
@@ -184,45 +164,31 @@ class _Publication:
             dataset.add(published.PASSAGES, self._build_passages(new))
         if rows := changes[published.DOCUMENTS].new:
             dataset.add(
-                published.DOCUMENTS, (row for row, *_ in self._iterate_rows() if row.key in rows)
+                published.DOCUMENTS, (row for _, row, _ in self._iterate() if row.key in rows)
             )
         self._progress.send(ProgressKind.HEARTBEAT, phase="index")
         dataset.maintain()
         return dataset.read_versions()
 
-    def _iterate_rows(self) -> "Iterator[tuple[PublishedDocument, list[str], int]]":
-        """Yield the row of each document, the keys of its passages, and how many have a vector."""
-        from kebab.store import published
-        from kebab.store.sqlite.transfer import iterate_documents
-
+    def _iterate(self) -> "Iterator[tuple[WholeDocument, PublishedDocument, list[str]]]":
+        """Yield each document with its row and the keys of its passages."""
         for document in iterate_documents(self._reader):
             keys = published.build_passage_keys(document, self._version)
-            embedded = sum(key is not None for key in document.keys)
-            yield published.build_document(document.row, keys), keys, embedded
+            yield document, published.build_document(document.row, keys), keys
 
     def _build_passages(self, new: set[str]) -> "Iterator[PublishedPassage]":
         """Yield the new rows of passages, with their vectors."""
-        from kebab.store import published
-        from kebab.store.sqlite.transfer import iterate_documents
-
-        version, index = self._version, None
-        if version is not None:
-            index = self._context.open_vector_index(version).load_index()
-        done = 0
-        for document in iterate_documents(self._reader):
-            keys = published.build_passage_keys(document, self._version)
-            wanted = new.intersection(keys)
-            if not wanted:
+        version, done = self._version, 0
+        index = self._context.open_vector_index(version).load_index() if version else None
+        for document, _, keys in self._iterate():
+            if not (wanted := new.intersection(keys)):
                 continue
-            numbers = [Key(key) for key in document.keys if key is not None]
-            vectors = index.get(numbers) if index else {}
+            vectors = index.get([key for key in document.keys if key is not None]) if index else {}
             rows = published.build_passages(document, keys, vectors, join_tokens)
             yield from (row for row in rows if row.key in wanted)
             before, done = done, done + len(wanted)
             if done * 100 // len(new) > before * 100 // len(new):  # a percent more
+                count = (done, len(new))
                 self._progress.send(
-                    ProgressKind.HEARTBEAT,
-                    phase="publish",
-                    count=(done, len(new)),
-                    unit="passages",
+                    ProgressKind.HEARTBEAT, phase="publish", count=count, unit="passages"
                 )

@@ -1,4 +1,4 @@
-"""The published bases of a knowledge base: their list, their copies, and searches over all."""
+"""The published bases of a knowledge base: adds them to the list, describes and removes them."""
 
 import os
 from contextlib import suppress
@@ -71,12 +71,12 @@ def add_source(
         progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
 
     copy.refresh(context.clock.now(), count, at_once=True)
-    base = Registration(name=name, url=url, weight=request.weight, mode=copy.mode)
+    base = Registration(name=name, url=url, mode=copy.mode)
 
     def add(now: Registry) -> Registry:
         _refuse_taken_name(now, name, url)
         others = [one for one in now.bases if one.url != url]
-        return replace(now, bases=[*others, base], salt=now.salt or os.urandom(16).hex())
+        return replace(now, bases=[*others, base])
 
     context.bases.change(add)
     opened = context.bases.open(base)

@@ -1,6 +1,6 @@
 """Makes an ordinary index of the documents of a published base: of all, or of candidates."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +65,9 @@ def fill_index(
     pairs: Iterator[tuple[dict[str, Any], list[dict[str, Any]]]],
 ) -> None:
     """Store documents with their passages and vectors; the caller has begun a transaction."""
-    for one in manifest.sources:
-        root, is_text = f"{PUBLISHED_ROOT}{one.name}", one.name == STDIN
-        library.add_source(Source(name=one.name, root=root, kind="stdin" if is_text else "files"))
+    for name in manifest.sources:
+        root, is_text = f"{PUBLISHED_ROOT}{name}", name == STDIN
+        library.add_source(Source(name=name, root=root, kind="stdin" if is_text else "files"))
     library.set_value(CURSOR_SALT, manifest.salt)
     version = manifest.embedding_version
     found: dict[str, Any] = {}
@@ -81,19 +81,11 @@ def fill_index(
             if passage["vector"] is not None:
                 found[chunk.chunk_id] = passage["vector"]
     if vectors is not None and version:
-        _store_vectors(library, vectors, version, found)
-
-
-def _store_vectors(
-    library: SqliteWriter, vectors: LanceVectors, version: str, found: Mapping[str, Any]
-) -> None:
-    """Give pending passages the vectors that came with them."""
-    waiting = [(key, found[name]) for name, key in library.list_pending_ids() if name in found]
-    for start in range(0, len(waiting), _ROWS):
-        part = waiting[start : start + _ROWS]
-        vectors.append([VectorRow(key, one) for key, one in part])
-    vectors.save()
-    library.mark_vectors([key for key, _ in waiting], "committed", version)
+        waiting = [(key, found[name]) for name, key in library.list_pending_ids() if name in found]
+        for start in range(0, len(waiting), _ROWS):
+            vectors.append([VectorRow(*one) for one in waiting[start : start + _ROWS]])
+        vectors.save()
+        library.mark_vectors([key for key, _ in waiting], "committed", version)
 
 
 def index_candidates(

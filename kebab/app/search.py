@@ -1,6 +1,5 @@
 """Converts a search request to a query, runs it, and converts the page to the response."""
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,9 @@ from kebab.app.coverage import (
     QUICK_S,
     THOROUGH_S,
     explain_degraded,
-    find_indexing,
-    measure_coverage,
 )
-from kebab.app.filters import build_filters, explain_filters, resolve_filters, suggest_nearest
-from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
+from kebab.app.filters import build_filters, explain_filters, suggest_nearest
+from kebab.core.documents import EMBEDDING_VERSION, check_freshness
 from kebab.core.queries import (
     Confidence,
     Detail,
@@ -30,14 +27,13 @@ from kebab.core.queries import (
 )
 from kebab.errors.catalog import InvalidInput, TooLarge
 from kebab.search.citations import build_file_path, cite_chunk
-from kebab.search.engine import SearchEngine, decode_cursor, encode_cursor
+from kebab.search.engine import SearchEngine
 from kebab.search.query_parser import parse_query
 from kebab.wire.citation import LineSpan
-from kebab.wire.coverage import Coverage, Indexing, name_omitted
+from kebab.wire.coverage import Coverage, Indexing
 from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import (
     MAX_QUERY_BYTES,
-    DegradedChannel,
     FilteredRequest,
     QueryParsed,
     SearchHit,
@@ -47,12 +43,10 @@ from kebab.wire.search import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import SqliteReader
-
-_MOST_HITS = 2**31
 
 
 def build_query(request: SearchRequest, now: float) -> Query:
@@ -92,51 +86,6 @@ def _list_queries(request: SearchRequest) -> list[str]:
     return list(dict.fromkeys([*([request.query] if has_first else []), *request.queries]))
 
 
-def search(context: AppContext, request: SearchRequest) -> SearchResponse:
-    """Return one page of hits from the index as it is.
-
-    Raises:
-        InvalidInput: The query is empty or not valid UTF-8, a date cannot be read, or a page and a
-            cursor are given.
-        InvalidCursor: The cursor is not from kebab, or belongs to another query.
-        StaleCursor: The index has changed since the cursor was issued.
-        NotIndexed: There is no index.
-        EmbeddingUnavailable: The mode needs vectors, and there are none.
-        EmbeddingMismatch: The mode needs vectors, and the settings name another model.
-    """
-    query = build_query(request, context.clock.now())
-    if request.page is not None:
-        if request.cursor is not None:
-            raise InvalidInput(field="$.page", cause="it excludes `cursor`")
-        query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
-    find_candidates(context, query)
-    with context.open_reader() as reader:
-        query = replace(query, filters=resolve_filters(context, reader, query.filters))
-        salt = reader.get_value(CURSOR_SALT) or ""
-        if request.cursor is not None:
-            offset = decode_cursor(request.cursor, query, reader.get_revision(), salt)
-            query = replace(query, offset=offset)
-        page = separate_omitted(reader, build_engine(context, reader).search(query))
-        texts, filters = (query.text, *query.more), query.filters
-        unmatched = [] if page.hits else find_unmatched(context, reader, filters, request, texts)
-        indexing = find_indexing(context)
-        following = page.next_offset
-        cursor = None if following is None else encode_cursor(query, following, page.revision, salt)
-        response = to_search_response(page, query, cursor, several=bool(request.queries))
-        coverage = measure_coverage(
-            context,
-            reader,
-            query.filters,
-            seconds=choose_seconds(page),
-            hits=response.hits,
-            indexing=indexing,
-        )
-        coverage = name_omitted(coverage, page.omitted_terms)
-    return complete_response(
-        response, describe_published(context), unmatched, coverage, indexing=indexing
-    )
-
-
 def choose_seconds(page: Page) -> float:
     """Return the time for looking at the disk: longer where a page says that something lacks."""
     found = page.hits and page.convincing and not page.absent_terms
@@ -145,16 +94,15 @@ def choose_seconds(page: Page) -> float:
 
 def complete_response(
     response: SearchResponse,
-    degraded: "Iterable[DegradedChannel]",
     unmatched: list[UnmatchedFilter],
-    coverage: Coverage | None,
+    coverage: Coverage,
     *,
     indexing: Indexing | None,
 ) -> SearchResponse:
     """Return a response with what is known besides its page."""
     return structs.replace(
         response,
-        degraded=[*explain_degraded(response.degraded, indexing), *degraded],
+        degraded=explain_degraded(response.degraded, indexing),
         unmatched_filters=unmatched,
         hint=suggest_nearest(unmatched),
         coverage=coverage,
@@ -261,18 +209,6 @@ def find_candidates(context: AppContext, query: Query) -> bool:
             vector = embedder.embed_query(query.text)
     context.use_index(context.published.find_candidates(words, vector, COLUMN_WEIGHTS))
     return True
-
-
-def describe_published(context: AppContext) -> list[DegradedChannel]:
-    """Return what the search of a published base lacks: a recent copy, or words left out."""
-    if context.published is None:
-        return []
-    prefix = f"{context.base}: " if context.base else ""
-    reasons = context.published.describe_age(), context.published.describe_reading()
-    return [
-        DegradedChannel(channel="published", reason=f"{prefix}{reason}", hint=None, partial=True)
-        for reason in filter(None, reasons)
-    ]
 
 
 def find_unmatched(

@@ -1,18 +1,18 @@
-"""Runs work on the nodes of a Ray cluster, with Ray Data.
+"""Runs work on the nodes of a Ray cluster, as tasks of Ray.
 
 Ray has a process of its own here, a worker of `kebab.limits.worker`: it writes to the channels of
-its process, handles its signals, and ends it when the cluster goes away. The process sends batches
-of work into the object store of the cluster, and `map_batches` gives them to actors. Everything
-that crosses a machine is pickled, so the caller trusts the cluster, and the cluster the caller.
+its process, handles its signals, and ends it when the cluster goes away. Ray gives each batch to a
+process of a node, which keeps the handler for the next one, and gives it to another one when a
+process or a node ends. Everything that crosses a machine is pickled, so the caller trusts the
+cluster, and the cluster the caller.
 """
 
 import contextlib
 import os
 import pickle
 import re
-import shutil
 import socket
-import tempfile
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import kebab
 from kebab.config.settings import Settings, resolve_paths
-from kebab.core.durable import sync_names
 from kebab.errors.catalog import ClusterUnreachable
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -43,11 +42,11 @@ _CLOSE_S = 10.0
 _COMPARED_BYTES = 100_000
 
 _TASK_RETRIES = 3
-"""How often a batch is tried again after its actor died, before it is lost."""
+"""How often a batch is tried again after its process died, before it is lost."""
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here reports to nobody
-    "RAY_worker_niceness": "0",  # and its actors get the share of time that worker processes get
+    "RAY_worker_niceness": "0",  # and its processes get the share of time that worker processes get
 }
 
 
@@ -60,17 +59,25 @@ class ClusterSize(NamedTuple):
 
 
 class _Failure(NamedTuple):
-    """What the process of Ray, or an actor, answers instead of a result."""
+    """What the process of Ray, or a node, answers instead of a result."""
 
     signal: Signal
 
 
 class _Folder(NamedTuple):
-    """A folder of the machine of the driver, and its files in the object store of the cluster."""
+    """A folder of the machine of the driver, and a digest of its files."""
 
     path: str
     stamp: str
-    files: dict[str, Any]
+
+
+class _Work(NamedTuple):
+    """What makes the handler of batches, for the kebab of which version."""
+
+    address: str
+    version: str
+    made: bytes
+    folder: _Folder | None
 
 
 class RayCluster:
@@ -108,22 +115,23 @@ class RayCluster:
             Signal: A handler raised it.
         """
         self._connect(should_stop)
-        is_done, last = False, -1
+        is_done = False
         try:
-            for last, batch in enumerate(batches):  # noqa: B007 - the number of the last one
-                self._ask("add", pickle.dumps(batch), should_stop=should_stop)
             made = pickle.dumps(make_handler)
             self._ask("start", made, folder, should_stop=should_stop)
+            for batch in batches:
+                self._ask("add", pickle.dumps(batch), should_stop=should_stop)
             while (found := self._ask("receive", should_stop=should_stop)) is not None:
-                for number, data in found:
-                    result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
-                    if isinstance(result, _Failure):
-                        raise result.signal
-                    is_done = number == last
-                    yield number, result
+                number, data = found
+                if data is None:  # a lost batch costs itself; the caller does its work
+                    continue
+                result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
+                if isinstance(result, _Failure):
+                    raise result.signal
+                yield number, result
             is_done = True
         finally:
-            if not is_done:  # the actors of this work end with the process
+            if not is_done:  # the tasks of this work end with the process
                 self._abandon()
 
     def close(self) -> None:
@@ -173,16 +181,13 @@ class RayCluster:
         return ClusterUnreachable(address=self._address, cause=cause, reason=reason)
 
     def _abandon(self) -> None:
-        """End the process at once; the cluster ends its actors."""
+        """End the process at once; the cluster ends its tasks."""
         worker, self._worker = self._worker, None
         if worker is not None:
             worker.close()
 
 
 CAUSES = {
-    "ActorDiedError": "the processes of the nodes end again and again",
-    "ActorUnavailableError": "a process of a node does not answer",
-    "ActorUnschedulableError": "no node has room for a process",
     "AuthenticationError": "the cluster refuses the token of `RAY_AUTH_TOKEN`",
     "GetTimeoutError": "the cluster does not answer in time",
     "LocalRayletDiedError": "the part of Ray on this machine has ended",
@@ -232,16 +237,16 @@ class RayDriver:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._batches: list[Any] = []
-        self._folders: dict[str, _Folder] = {}
-        self._results: Iterator[Any] = iter(())
+        self._run: Callable[[bytes], Any]
+        self._started = 0
+        self._waiting: deque[Any] = deque()
 
     def __call__(self, task: tuple[Any, ...]) -> Any:
         """Run the method of a task; a signal is its answer."""
         name, *arguments = task
         try:
             with translate_import_errors(_FEATURE, "kebab", _EXTRA):
-                import ray.data  # noqa: F401 - needed by every task
+                import ray  # noqa: F401 - needed by every task
             with translate_ray_errors(self._address, connects=name == "connect"):
                 return getattr(self, name)(*arguments)
         except Signal as signal:
@@ -254,71 +259,52 @@ class RayDriver:
         os.environ.update(_ENVIRONMENT)
         options = {"include_dashboard": False} if self._address == LOCAL else {}
         ray.init(self._address, log_to_driver=False, **options)
-        context = ray.data.DataContext.get_current()
-        context.enable_progress_bars = False
-        context.execution_options.preserve_order = True
-        context.max_errored_blocks = -1  # a lost batch costs itself; the caller does its work
         nodes = sum(node["Alive"] for node in ray.nodes())
         found = ray.cluster_resources()
         if not found.get("CPU"):
             raise ClusterUnreachable(address=self._address, cause="its nodes have no cores")
         return ClusterSize(nodes, int(found.get("CPU", 0)), int(found.get("GPU", 0)))
 
-    def add(self, batch: bytes) -> None:
-        """Put a batch into the object store; it stays there until the next `start` is done."""
-        import pyarrow as pa
-        import ray
-
-        table = pa.table({"number": [len(self._batches)], "data": pa.array([batch], pa.binary())})
-        self._batches.append(ray.put(table))
-
     def start(self, made: bytes, folder: str | None) -> None:
-        """Start to map the batches; each actor makes its handler once."""
+        """Let the batches that follow be handled by what `made` makes, once in each process."""
         import ray
 
-        self._results = iter(())  # the actors of the work before end
-        if folder is not None and folder not in self._folders:
-            self._folders[folder] = _put_folder(folder)
-        batches, self._batches = self._batches, []
-        found = ray.cluster_resources()
-        most = max(1, min(int(found.get("CPU", 0)), len(batches)))
-        mapped = ray.data.from_arrow_refs(batches).map_batches(
-            NodeActor,
-            fn_constructor_args=(
-                self._address,
-                kebab.__version__,
-                made,
-                self._folders.get(folder or ""),
-            ),
-            batch_size=None,
-            batch_format="pyarrow",
-            compute=ray.data.ActorPoolStrategy(min_size=1, max_size=most, initial_size=most),
-            num_cpus=1,
-            max_task_retries=_TASK_RETRIES,
-        )
-        self._results = mapped.iter_batches(
-            batch_size=None, batch_format="pyarrow", prefetch_batches=0
-        ).__iter__()
+        needed = None if folder is None else _Folder(folder, stamp_folder(Path(folder)))
+        shared = ray.put(_Work(self._address, kebab.__version__, made, needed))
+        task = ray.remote(num_cpus=1, max_retries=_TASK_RETRIES)(run_batch)
+        self._run = lambda batch: task.remote(shared, batch)
+        self._started = 0
+        self._waiting.clear()
 
-    def receive(self) -> list[tuple[int, bytes]] | None:
-        """Return the next results; None after the last."""
-        table = next(self._results, None)
-        if table is None:
+    def add(self, batch: bytes) -> None:
+        """Send a batch to the cluster."""
+        self._waiting.append(self._run(batch))
+        self._started += 1
+
+    def receive(self) -> tuple[int, bytes | None] | None:
+        """Return the number and the result of the next batch, none if it is lost; None at the end.
+
+        Raises:
+            RayError: A node cannot run the batch at all.
+        """
+        import ray
+        from ray.exceptions import RayError, RayTaskError
+
+        if not self._waiting:
             return None
-        return list(zip(table["number"].to_pylist(), table["data"].to_pylist(), strict=True))
+        number = self._started - len(self._waiting)
+        try:
+            return number, ray.get(self._waiting.popleft())
+        except RayTaskError:
+            raise  # `run_batch` raises nothing
+        except RayError:
+            return number, None
 
     def close(self) -> None:
         """Leave the cluster."""
         import ray
 
         ray.shutdown()
-
-
-def _put_folder(path: str) -> _Folder:
-    import ray
-
-    files = {one.name: ray.put(one.read_bytes()) for one in Path(path).iterdir() if one.is_file()}
-    return _Folder(path, stamp_folder(Path(path)), files)
 
 
 def stamp_folder(path: Path) -> str:
@@ -335,69 +321,48 @@ def stamp_folder(path: Path) -> str:
     return found.hexdigest()
 
 
-class NodeActor:
-    """Runs the handler in a process of a node, and never raises."""
+def run_batch(work: _Work, batch: bytes) -> bytes | None:
+    """Return the pickled result of a batch in a process of a node; None of one that fails.
 
-    def __init__(self, address: str, version: str, made: bytes, folder: _Folder | None) -> None:
-        self._address = address
-        self._version = version
-        self._made = made
-        self._folder = folder
-        self._handler: Callable[[Any], Any] | None = None
-
-    def __call__(self, table: Any) -> Any:
-        """Return the results of the batches; one that fails without a signal has none."""
-        import pyarrow as pa
-
-        numbers, results = [], []
-        for number, data in zip(
-            table["number"].to_pylist(), table["data"].to_pylist(), strict=True
-        ):
-            with contextlib.suppress(Exception):
-                results.append(pickle.dumps(self._handle(data)))
-                numbers.append(number)
-        return pa.table(
-            {"number": pa.array(numbers, pa.int64()), "data": pa.array(results, pa.binary())}
-        )
-
-    def _handle(self, data: bytes) -> Any:
-        try:
-            if self._handler is None:
-                if kebab.__version__ != self._version:
-                    node = socket.gethostname()
-                    cause = f"{node} has kebab {kebab.__version__}, not {self._version}"
-                    raise ClusterUnreachable(address=self._address, cause=cause, reason="version")
-                folder = None if self._folder is None else obtain_folder(self._folder)
-                self._handler = pickle.loads(self._made)(folder)  # noqa: S301 - from our own driver
-            return self._handler(pickle.loads(data))  # noqa: S301 - the same
-        except Signal as signal:
-            return _Failure(signal)
-
-
-def obtain_folder(folder: _Folder) -> str:
-    """Return a folder of this node with the same files, written once for all actors if necessary.
-
-    The folder of the driver is used where this node has it. The copy lies beside the models of
-    kebab, under its stamp.
+    A signal is a result. The handler stays for the next batch.
     """
-    import ray
+    with contextlib.suppress(Exception):
+        try:
+            result = _obtain_handler(work)(pickle.loads(batch))  # noqa: S301 - from our own driver
+        except Signal as signal:
+            result = _Failure(signal)
+        return pickle.dumps(result)
+    return None
 
-    place = resolve_paths(Settings()).models / "cluster"
-    target = place / folder.stamp
-    for path in (Path(folder.path), target):
+
+_handlers: dict[tuple[bytes, str | None], Callable[[Any], Any]] = {}
+"""The last handler of this process, by what makes it and the stamp of its folder."""
+
+
+def _obtain_handler(work: _Work) -> Callable[[Any], Any]:
+    key = (work.made, work.folder and work.folder.stamp)
+    if key not in _handlers:
+        if kebab.__version__ != work.version:
+            cause = f"{socket.gethostname()} has kebab {kebab.__version__}, not {work.version}"
+            raise ClusterUnreachable(address=work.address, cause=cause, reason="version")
+        _handlers.clear()
+        made = pickle.loads(work.made)  # noqa: S301 - from our own driver
+        _handlers[key] = made(find_folder(work))
+    return _handlers[key]
+
+
+def find_folder(work: _Work) -> str | None:
+    """Return the folder of this node with the same files: at the same path, or beside its models.
+
+    Raises:
+        ClusterUnreachable: The node does not have the model.
+    """
+    if work.folder is None:
+        return None
+    path = Path(work.folder.path)
+    for here in (path, resolve_paths(Settings()).models / path.name):
         with contextlib.suppress(OSError):
-            if stamp_folder(path) == folder.stamp:
-                return str(path)
-    place.mkdir(parents=True, exist_ok=True)
-    ready = Path(tempfile.mkdtemp(prefix=".copy-", dir=place))
-    for name, reference in folder.files.items():
-        (ready / name).write_bytes(ray.get(reference))
-    try:
-        ready.rename(target)
-    except OSError:  # another actor was first, or files of a copy were changed
-        if stamp_folder(target) != folder.stamp:
-            shutil.rmtree(target)
-            ready.rename(target)
-        shutil.rmtree(ready, ignore_errors=True)
-    sync_names(place)
-    return str(target)
+            if stamp_folder(here) == work.folder.stamp:
+                return str(here)
+    cause = f"{socket.gethostname()} lacks the model: run `kebab model pull` there"
+    raise ClusterUnreachable(address=work.address, cause=cause, reason="failed")

@@ -225,14 +225,9 @@ class LanceTable:
                 table.delete(f"key IN ({part})")
 
     def drop(self) -> None:
-        """Delete the table with all its files, and what a killed call has left of them."""
-        renamed = self.path.with_suffix(".gone")
+        """Delete the table with all its files."""
         with translate_os_errors(self.path, "write"):
-            delete_path(renamed)
-            if self.path.exists():
-                # A half-deleted table would look damaged, so rename it first.
-                self.path.rename(renamed)
-                delete_path(renamed)
+            delete_path(self.path)
         self._table = None
 
     def read_rows(self) -> "tuple[KeyArray, HalfMatrix]":

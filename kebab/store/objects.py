@@ -29,7 +29,6 @@ _ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - "
 _SHORTEST_SECRET = 6
 _LONGEST_CAUSE = 300
 _DENIED = "access denied; the credentials of the environment do not allow it, or have expired"
-_REPLACED = "it was replaced after it was listed; the next ingest reads it"
 _CODE = re.compile(r"<Code>(\w+)</Code>")
 _REASONS = {
     "AccessDenied": _DENIED,
@@ -66,12 +65,11 @@ def check_library() -> bool:
 
 
 class StoredObject(NamedTuple):
-    """An object of a listing; `modified` is in seconds since the epoch, `tag` names the version."""
+    """An object of a listing; `modified` is in seconds since the epoch."""
 
     name: str
     size: int
     modified: float
-    tag: str | None = None
 
 
 class Versioned(NamedTuple):
@@ -132,16 +130,14 @@ class ObjectStore:
         try:
             yield
         except self._faults.BaseError as fault:
-            raise self._build_signal(fault, name, op) from fault
+            code = _CODE.search(str(fault))
+            cause = (code and _REASONS.get(code[1])) or CAUSES.get(type(fault).__name__)
+            cause = cause or _shorten(fault)
+            raise IoError(path=self.describe(name), op=op, cause=cause) from fault
         except OSError as fault:
             raise build_io_error(fault, op, self.describe(name)) from fault
         except ValueError as fault:
             raise InvalidInput(field="$.address", cause=_shorten(fault)) from fault
-
-    def _build_signal(self, fault: Exception, name: str, op: Op) -> IoError:
-        code = _CODE.search(str(fault))
-        cause = (code and _REASONS.get(code[1])) or CAUSES.get(type(fault).__name__)
-        return IoError(path=self.describe(name), op=op, cause=cause or _shorten(fault))
 
     def read_version(self, name: str) -> Versioned | None:
         """Return the content of an object with its version; None when there is none."""
@@ -188,7 +184,7 @@ class ObjectStore:
             for batch in self._open().list(folder):
                 for one in batch:
                     modified = one["last_modified"].timestamp()
-                    yield StoredObject(one["path"], one["size"], modified, one["e_tag"])
+                    yield StoredObject(one["path"], one["size"], modified)
 
     def download_all(
         self,
@@ -221,20 +217,20 @@ class ObjectStore:
             finally:
                 ends.set()
 
-    def _read_parts(self, one: StoredObject) -> Iterator[bytes]:
-        options: Any = {"if_match": one.tag} if one.tag else {}
-        with self._translate(one.name, "read"):
-            try:
-                yield from map(bytes, self._open().get(one.name, options=options).stream())
-            except self._faults.PreconditionError as fault:
-                raise IoError(path=self.describe(one.name), op="read", cause=_REPLACED) from fault
+    def _read_parts(self, name: str) -> Iterator[bytes]:
+        with self._translate(name, "read"):
+            yield from map(bytes, self._open().get(name).stream())
 
     def _download(self, one: StoredObject, target: Path) -> None:
-        """Write an object in its listed version to a file, as a whole or not at all."""
+        """Write an object to a file, as a whole or not at all.
+
+        One that was replaced after it was listed is refused for its size, or is read again by the
+        next run for its time.
+        """
         with translate_os_errors(target, "write"):
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with replace_file(target) as draft:
-                size = sum(draft.write(part) for part in self._read_parts(one))
+                size = sum(draft.write(part) for part in self._read_parts(one.name))
                 if size != one.size:
                     cause = f"{size} bytes came instead of {one.size}"
                     raise IoError(path=self.describe(one.name), op="read", cause=cause)

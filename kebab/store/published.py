@@ -29,14 +29,14 @@ from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, translate_lance_errors
 from kebab.store.objects import FEATURE, ObjectStore, Versioned
 from kebab.store.sqlite.connection import get_expected_schema_version
-from kebab.store.sqlite.transfer import WholeDocument
+from kebab.store.sqlite.copies import WholeDocument
 from kebab.wire.published import PublishedFile, PublishedManifest
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
 
 BASE, DOCUMENTS, PASSAGES = "base.json", "documents", "passages"
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """The version of the tables and of `base.json`; rows of another one are sent anew."""
 
 _LOCK = ".publishing.lock"
@@ -424,9 +424,9 @@ def read_base(store: ObjectStore) -> FoundBase | None:
         if name.startswith("/") or ".." in name.split("/") or "\0" in name:
             cause = f"not a file of a base: {name}"
             raise StoreCorrupt(path=address, cause=cause, published=True)
-    for source in manifest.sources:
-        if "/" in source.name or source.name in ("", ".", ".."):
-            cause = f"not the name of a source: {source.name}"
+    for name in manifest.sources:
+        if "/" in name or name in ("", ".", ".."):
+            cause = f"not the name of a source: {name}"
             raise StoreCorrupt(path=address, cause=cause, published=True)
     if manifest.index_schema > newest:
         raise NotIndexed(data_dir=address, expected=str(newest), found=manifest.index_schema)

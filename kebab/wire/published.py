@@ -9,15 +9,6 @@ from kebab.wire.coverage import Coverage
 from kebab.wire.record import Record, Reply, Request
 
 
-class PublishedSource(Struct, frozen=True, kw_only=True):
-    """A source of a published base."""
-
-    name: str
-    """Its name: the last part of the folder of the publisher."""
-    documents: int
-    """The number of its documents."""
-
-
 class PublishedFile(Struct, frozen=True, kw_only=True):
     """A file of the dataset that a copy needs."""
 
@@ -45,16 +36,14 @@ class PublishedManifest(Record, frozen=True, kw_only=True, tag="published_base.v
     """The embedding version of the vectors; null without vectors."""
     dimension: int | None
     """The number of components of a vector; null without vectors."""
-    chunker_version: str
-    """The chunker under the settings of the publisher."""
     documents: int
     """The number of documents."""
     chunks: int
     """The number of passages."""
     vectors: int
     """The number of passages with a vector."""
-    sources: list[PublishedSource]
-    """The sources."""
+    sources: list[str]
+    """The names of the sources: the last parts of the folders of the publisher."""
     versions: dict[str, int]
     """The version of each table."""
     files: list[PublishedFile]
@@ -68,8 +57,6 @@ class PublishRequest(Request["PublishReport"], frozen=True, kw_only=True, tag="p
 
     dest: str
     """A folder, or an address that begins with `s3://`, `gs://` or `az://`."""
-    dry_run: bool = False
-    """Whether to report only what would be sent."""
 
 
 class PublishReport(Reply, frozen=True, kw_only=True, tag="publish_report.v1"):
@@ -77,8 +64,6 @@ class PublishReport(Reply, frozen=True, kw_only=True, tag="publish_report.v1"):
 
     dest: str
     """Where the base is published."""
-    dry_run: bool
-    """Whether nothing was sent."""
     created_at: str
     """The time of the state, RFC 3339 in UTC."""
     documents: int
@@ -88,13 +73,13 @@ class PublishReport(Reply, frozen=True, kw_only=True, tag="publish_report.v1"):
     vectors: int
     """The number of passages with a vector."""
     added: int
-    """The number of passages that were sent, or would be."""
+    """The number of passages that were sent."""
     removed: int
-    """The number of passages that were deleted there, or would be."""
+    """The number of passages that were deleted there."""
     bytes: int
-    """The size of the files that a copy needs; 0 in a dry run."""
+    """The size of the files that a copy needs."""
     sent_bytes: int
-    """The size of the files that were written; 0 in a dry run."""
+    """The size of the files that were written."""
     duration_ms: float
     """The time that it took."""
 
@@ -103,11 +88,9 @@ class PublishedBase(Struct, frozen=True, kw_only=True):
     """A published base that this knowledge base searches too."""
 
     name: str
-    """The name that `--in` takes."""
+    """The name that `--base` takes."""
     url: str
     """Its address, or its folder."""
-    weight: float
-    """What the scores of its hits are multiplied by."""
     mode: Literal["pull", "remote"]
     """Whether it is copied, or read from its store while it is searched."""
     documents: int
@@ -133,8 +116,6 @@ class SourceAddRequest(
     """Its address, or its folder."""
     name: Annotated[str, Meta(pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$")] = ""
     """The name to give it; empty means the last part of the address."""
-    weight: Annotated[float, Meta(ge=0.01, le=10)] = 1.0
-    """What the scores of its hits are multiplied by."""
     mode: Literal["auto", "pull", "remote"] = "auto"
     """Whether to copy it, or to read it from its store while it is searched; `auto` chooses by its
     size, unless `published.mode` chooses."""
@@ -156,7 +137,6 @@ class Registration(Struct, frozen=True, kw_only=True):
 
     name: str
     url: str
-    weight: float = 1.0
     mode: Literal["pull", "remote"] = "pull"
 
 
@@ -165,5 +145,3 @@ class Registry(Struct, frozen=True, kw_only=True):
 
     format_version: Literal[1] = 1
     bases: list[Registration] = msgspec.field(default_factory=list)
-    salt: str = ""
-    """What authenticates the cursors of searches over several bases."""

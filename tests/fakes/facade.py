@@ -315,7 +315,7 @@ class FakeKebab:
         """Send nothing."""
         self._note("publish", request)
         report(Progress(kind=ProgressKind.HEARTBEAT, phase="publish"))
-        return replies.publish_report(dest=request.dest, dry_run=request.dry_run)
+        return replies.publish_report(dest=request.dest)
 
     def source_rm(self, request: SourceRmRequest) -> SourceRemoved | NotFound:
         """Say which source went, or would go."""

@@ -66,7 +66,7 @@ class RayNodes:
         """Kill all processes of the node that was started last."""
         self._kill(self._nodes.pop())
 
-    def list_workers(self, name: str = "ray::MapWorker") -> list[int]:
+    def list_workers(self, name: str = "ray::run_batch") -> list[int]:
         """Return the processes of the nodes that run the work of a job."""
         groups = {node.pid for node in self._nodes}
         found = []

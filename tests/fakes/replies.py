@@ -745,7 +745,6 @@ def publish_report(**changes: Any) -> PublishReport:
     """Return what was published."""
     fields: dict[str, Any] = {
         "dest": "s3://bucket/base",
-        "dry_run": False,
         "created_at": "2026-11-27T10:00:00.000Z",
         "documents": 3,
         "chunks": 7,
@@ -764,7 +763,6 @@ def published_base(**changes: Any) -> PublishedBase:
     fields: dict[str, Any] = {
         "name": "docs",
         "url": "https://docs.example.org/kb",
-        "weight": 1.0,
         "mode": "pull",
         "documents": 3,
         "chunks": 7,

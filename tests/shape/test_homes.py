@@ -75,7 +75,6 @@ HOMES = {
     "prompt_toolkit": ("kebab.cli.picker", "kebab.cli.prompt"),
     "py_rust_stemmers": ("kebab.text.tokenizer",),
     "pyarrow": (
-        "kebab.cluster.ray_data",
         "kebab.store.lance",
         "kebab.store.published",
     ),

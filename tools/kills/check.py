@@ -22,7 +22,7 @@ from kebab.errors.signal import Signal
 from kebab.server.guard import TOKEN_NAME, load_token
 from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.reviews import ReviewDatabase
+from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.store.vectors import LanceVectors
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
@@ -185,7 +185,7 @@ class Lab:
             ended = run(*line, "--json")
             if ended.status not in (0, 1, 2, 3) or '"code":"generic"' in ended.err:
                 verdict.wrong.append(f"{line}: {ended.status} {ended.err[-300:]}")
-        reviews = ReviewDatabase(self.home / "data", read_only=True, wait_s=0)
+        reviews = SqliteReviewStore(self.home / "data", read_only=True, wait_s=0)
         with closing(reviews), reviews.read() as database:
             runs = database and database.execute("SELECT count(*) FROM runs").get
             verdict.has_review |= bool(runs)

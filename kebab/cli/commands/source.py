@@ -56,10 +56,7 @@ def list_(context: CommandContext, /) -> Exit:
     ),
 )
 @click.argument("url", metavar="ADDRESS")
-@click.option("--name", default="", help="The name that `--in` takes.")
-@click.option(
-    "--weight", type=float, metavar="X", default=1.0, help="Multiply the scores of its hits."
-)
+@click.option("--name", default="", help="The name that `--base` takes.")
 @click.option(
     "--mode",
     type=click.Choice(("auto", "pull", "remote")),

@@ -482,10 +482,9 @@ def render_published_base(base: PublishedBase, canvas: Canvas) -> Iterator[str]:
     """Yield what is known of a published base."""
     contents = f"{pluralize(base.documents, 'document')}, {pluralize(base.chunks, 'passage')}"
     when = f", published {format_minute(base.created_at)}" if base.created_at else ""
-    weight = f", weight {base.weight:g}" if base.weight != 1 else ""
     yield f"{canvas.location(clean(base.name))}  {clean(base.url)}"
     remote = ", remote" if base.mode == "remote" else ""
-    yield f"  {canvas.dim(f'{contents}{when}{weight}{remote}')}"
+    yield f"  {canvas.dim(f'{contents}{when}{remote}')}"
     if base.problem:
         yield f"  {canvas.warning(clean(base.problem))}"
 
@@ -494,7 +493,7 @@ def render_added_base(reply: SourceAdded, canvas: Canvas) -> Iterator[str]:
     """Yield the base, and how much of it was read."""
     yield from render_published_base(reply.base, canvas)
     yield f"  {format_bytes(reply.pulled_bytes)} pulled"
-    yield canvas.step("search only there", f"kebab search QUERY --in {reply.base.name}")
+    yield canvas.step("search only there", f"kebab search QUERY --base {reply.base.name}")
 
 
 def _name_source(source: SourceSummary) -> str:

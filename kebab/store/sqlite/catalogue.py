@@ -17,6 +17,7 @@ from kebab.core.documents import (
     LibraryCounts,
     Link,
     LinkTarget,
+    OmittedWords,
     Source,
     SourceCounts,
     StoredDocument,
@@ -24,7 +25,7 @@ from kebab.core.documents import (
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import Filters
 from kebab.store.sqlite import chunks, documents, fts
-from kebab.store.sqlite.connection import create_schema, forward, translate_sqlite_errors
+from kebab.store.sqlite.connection import create_schema, forward, translate_reads
 from kebab.store.sqlite.fts import parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
 
@@ -103,6 +104,7 @@ _MAX_LIMIT = 2**63 - 1
 """The largest integer of SQLite, and so the largest limit."""
 
 
+@translate_reads
 class Catalogue:
     """Reads documents, their passages and links, the values of filters, and what is wrong.
 
@@ -123,15 +125,13 @@ class Catalogue:
         """Return whether any document passes the filters."""
         where, values = fts.build_condition(filters)
         sql = f"SELECT EXISTS (SELECT 1 FROM documents d WHERE {where})"  # noqa: S608 - values are bound
-        with translate_sqlite_errors(self.path, "read"):
-            return bool(self._database.execute(sql, values).get)
+        return bool(self._database.execute(sql, values).get)
 
     def count_documents(self, filters: Filters) -> int:
         """Return how many documents pass the filters."""
         where, values = fts.build_condition(filters)
         sql = f"SELECT count(*) FROM documents d WHERE {where}"  # noqa: S608 - values are bound
-        with translate_sqlite_errors(self.path, "read"):
-            return int(self._database.execute(sql, values).get)
+        return int(self._database.execute(sql, values).get)
 
     def count_values(self, filters: Filters) -> dict[str, dict[str, int]]:
         """Return the values of each filter with their numbers of documents, the largest first.
@@ -139,17 +139,16 @@ class Catalogue:
         For the values of one filter all others hold.
         """
         found = {}
-        with translate_sqlite_errors(self.path, "read"):
-            for name, query in _COUNTS.items():
-                own = ("since", "until") if name == "month" else (name,)
-                empty: dict[str, Any] = {one: getattr(Filters(), one) for one in own}
-                where, values = fts.build_condition(replace(filters, **empty))
-                counted = query.format(f"({where})")
-                rows = self._database.execute(
-                    f"{counted} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MOST_COUNTED}",
-                    values,
-                )
-                found[name] = {str(value): int(count) for value, count in rows}
+        for name, query in _COUNTS.items():
+            own = ("since", "until") if name == "month" else (name,)
+            empty: dict[str, Any] = {one: getattr(Filters(), one) for one in own}
+            where, values = fts.build_condition(replace(filters, **empty))
+            counted = query.format(f"({where})")
+            rows = self._database.execute(
+                f"{counted} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MOST_COUNTED}",
+                values,
+            )
+            found[name] = {str(value): int(count) for value, count in rows}
         return found
 
     def list_values(self, name: str) -> list[str]:
@@ -159,32 +158,29 @@ class Catalogue:
             query = f"{_COUNTS[name].format(1)} GROUP BY 1 ORDER BY count(*) DESC, 1"
         elif name != "path_glob":
             return []
-        with translate_sqlite_errors(self.path, "read"):
-            return [str(value) for value, *_ in self._database.execute(query)]
+        return [str(value) for value, *_ in self._database.execute(query)]
 
     def count_sources(self) -> list[SourceCounts]:
         """Return the registered sources by name, with the numbers of their documents."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT s.name, s.root, s.kind, count(d.doc),"
-                " (SELECT count(*) FROM chunks c JOIN documents o ON o.doc = c.doc"
-                " WHERE o.source = s.source), max(d.indexed_at)"
-                " FROM sources s LEFT JOIN documents d ON d.source = s.source"
-                " GROUP BY s.source ORDER BY s.name"
-            )
-            return [
-                SourceCounts(Source(name=name, root=root, kind=kind), *counts)
-                for name, root, kind, *counts in rows
-            ]
+        rows = self._database.execute(
+            "SELECT s.name, s.root, s.kind, count(d.doc),"
+            " (SELECT count(*) FROM chunks c JOIN documents o ON o.doc = c.doc"
+            " WHERE o.source = s.source), max(d.indexed_at)"
+            " FROM sources s LEFT JOIN documents d ON d.source = s.source"
+            " GROUP BY s.source ORDER BY s.name"
+        )
+        return [
+            SourceCounts(Source(name=name, root=root, kind=kind), *counts)
+            for name, root, kind, *counts in rows
+        ]
 
     def get_time_range(self) -> tuple[float, float] | None:
         """Return the oldest and the newest date, in seconds; None without documents."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows: list[Any] = self._database.execute(
-                "SELECT min(moment) / 1e9, max(moment) / 1e9"
-                " FROM (SELECT coalesce(date_ns, mtime_ns) AS moment FROM documents)"
-                " HAVING count(*)"
-            ).fetchall()
+        rows: list[Any] = self._database.execute(
+            "SELECT min(moment) / 1e9, max(moment) / 1e9"
+            " FROM (SELECT coalesce(date_ns, mtime_ns) AS moment FROM documents)"
+            " HAVING count(*)"
+        ).fetchall()
         return tuple(rows[0]) if rows else None
 
     def list_documents(
@@ -200,16 +196,15 @@ class Catalogue:
         fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
         # Equal documents are by source and path.
         ordered = ", ".join(f"{field}{direction}" for field in (*fields, "s.name", "d.path"))
-        with translate_sqlite_errors(self.path, "read"):
-            total = self._database.execute(
-                f"SELECT count(*) FROM documents d WHERE {where}",  # noqa: S608 - values are bound
-                values,
-            ).get
-            rows = self._database.execute(
-                f"{_SUMMARY} WHERE {where} ORDER BY {ordered} LIMIT ? OFFSET ?",
-                [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
-            )
-            documents = tuple(_build_summary(row) for row in rows)
+        total = self._database.execute(
+            f"SELECT count(*) FROM documents d WHERE {where}",  # noqa: S608 - values are bound
+            values,
+        ).get
+        rows = self._database.execute(
+            f"{_SUMMARY} WHERE {where} ORDER BY {ordered} LIMIT ? OFFSET ?",
+            [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
+        )
+        documents = tuple(_build_summary(row) for row in rows)
         return DocumentListing(documents=documents, total=total)
 
     def resolve_document(self, reference: str) -> DocId | AmbiguousName | None:
@@ -238,12 +233,11 @@ class Catalogue:
 
     def list_names(self) -> list[DocumentName]:
         """Return the id, the source and the path of every document, by source and path."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT d.doc_id, s.name, s.root, d.path FROM documents d"
-                " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
-            )
-            return [DocumentName(*row) for row in rows]
+        rows = self._database.execute(
+            "SELECT d.doc_id, s.name, s.root, d.path FROM documents d"
+            " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
+        )
+        return [DocumentName(*row) for row in rows]
 
     def find_named(self, name: str) -> list[DocumentName]:
         """Return the documents with a name, but for blanks, marks and case, by source and path.
@@ -253,50 +247,46 @@ class Catalogue:
         from kebab.text.names import join_name, read_names  # a list needs no tokenizer
 
         joined = "" if "/" in name else join_name(name)
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT d.doc_id, s.name, s.root, d.path, d.title,"
-                " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-                " FROM document_names n JOIN documents d ON d.doc = n.doc"
-                " JOIN sources s ON s.source = d.source WHERE n.token = ? ORDER BY s.name, d.path",
-                (joined,),
-            )
-            named = [
-                (read_names(*row[3:5], parse_strings(row[5])).joined.get(joined, 0.0), row[:4])
-                for row in rows
-            ]
+        rows = self._database.execute(
+            "SELECT d.doc_id, s.name, s.root, d.path, d.title,"
+            " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+            " FROM document_names n JOIN documents d ON d.doc = n.doc"
+            " JOIN sources s ON s.source = d.source WHERE n.token = ? ORDER BY s.name, d.path",
+            (joined,),
+        )
+        named = [
+            (read_names(*row[3:5], parse_strings(row[5])).joined.get(joined, 0.0), row[:4])
+            for row in rows
+        ]
         best = max((rating for rating, _ in named), default=0.0)
         return [DocumentName(*found) for rating, found in named if rating == best > 0]
 
     def list_link_targets(self) -> list[LinkTarget]:
         """Return the names of every document by which links may call it."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT d.doc_id, s.name, d.path, d.title,"
-                " (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc)"
-                " FROM documents d JOIN sources s ON s.source = d.source"
-            )
-            return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
+        rows = self._database.execute(
+            "SELECT d.doc_id, s.name, d.path, d.title,"
+            " (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc)"
+            " FROM documents d JOIN sources s ON s.source = d.source"
+        )
+        return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
 
     def list_links(self, keys: Collection[str]) -> list[Link]:
         """Return the links that have one of these keys, by source, path and target."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                f"{_STORED_LINKS} WHERE l.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
-                " ORDER BY s.name, d.path, l.target",
-                (to_json(keys),),
-            )
-            return [Link._make(row) for row in rows]
+        rows = self._database.execute(
+            f"{_STORED_LINKS} WHERE l.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
+            " ORDER BY s.name, d.path, l.target",
+            (to_json(keys),),
+        )
+        return [Link._make(row) for row in rows]
 
     def list_document_links(self, doc_id: DocId | None = None) -> list[Link]:
         """Return the links of a document, or of all, by target."""
         where, values = ("d.doc_id = ?", [doc_id]) if doc_id else ("1", [])
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                f"{_STORED_LINKS} WHERE {where} ORDER BY l.target",
-                values,
-            )
-            return [Link._make(row) for row in rows]
+        rows = self._database.execute(
+            f"{_STORED_LINKS} WHERE {where} ORDER BY l.target",
+            values,
+        )
+        return [Link._make(row) for row in rows]
 
     def find_headings(self, doc_id: DocId, indexes: Sequence[int]) -> dict[int, tuple[str, ...]]:
         """Return the headings of the lines of a document that a chunk has, by line from 1.
@@ -304,17 +294,16 @@ class Catalogue:
         The indexes of the lines count from 0 and are in order.
         """
         found: dict[int, tuple[str, ...]] = {}
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT start_line, end_line, heading_path FROM chunks"
-                " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?)"
-                " AND start_line <= ? AND end_line > ? ORDER BY ordinal DESC",
-                (doc_id, indexes[-1] + 1, indexes[0]),
-            )
-            for first, last, path in rows:
-                within = indexes[bisect_left(indexes, first - 1) : bisect_left(indexes, last)]
-                if within:
-                    found |= dict.fromkeys((index + 1 for index in within), parse_strings(path))
+        rows = self._database.execute(
+            "SELECT start_line, end_line, heading_path FROM chunks"
+            " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?)"
+            " AND start_line <= ? AND end_line > ? ORDER BY ordinal DESC",
+            (doc_id, indexes[-1] + 1, indexes[0]),
+        )
+        for first, last, path in rows:
+            within = indexes[bisect_left(indexes, first - 1) : bisect_left(indexes, last)]
+            if within:
+                found |= dict.fromkeys((index + 1 for index in within), parse_strings(path))
         return found
 
     def _resolve(
@@ -328,92 +317,89 @@ class Catalogue:
         if prefix and reference and {*reference.lower()} <= {*"0123456789abcdef"}:
             starts = f"{select} >= ?1 AND {column} < ?1 || 'g' {order}"
             queries.append((starts, reference.lower()))
-        with translate_sqlite_errors(self.path, "read"):
-            for sql, value in queries:
-                rows = self._database.execute(sql, (value, _MAX_CANDIDATES)).fetchall()
-                if len(rows) == 1:
-                    return str(rows[0][0])
-                if rows:
-                    return AmbiguousName(tuple(str(candidate) for (candidate,) in rows))
+        for sql, value in queries:
+            rows = self._database.execute(sql, (value, _MAX_CANDIDATES)).fetchall()
+            if len(rows) == 1:
+                return str(rows[0][0])
+            if rows:
+                return AmbiguousName(tuple(str(candidate) for (candidate,) in rows))
         return None
 
     def load_summary(self, doc_id: DocId) -> StoredDocument | None:
         """Return a document as in a list."""
-        with translate_sqlite_errors(self.path, "read"):
-            row = self._load_row(doc_id)
+        row = self._load_row(doc_id)
         return None if row is None else _build_summary(row)
 
     def load_document(self, doc_id: DocId) -> DocumentDetail | None:
         """Return a document with its chunks."""
-        with translate_sqlite_errors(self.path, "read"):
-            row = self._load_row(doc_id)
-            if row is None:
-                return None
-            return DocumentDetail(
-                summary=_build_summary(row),
-                content_hash=str(row[16]),
-                recipe=str(row[17]),
-                parser_version=str(row[18]),
-                chunker_version=str(row[19]),
-                chunks=tuple(chunks.load_document_chunks(self._database, doc_id)),
-                omissions=tuple(fts.list_omissions(self._database, doc_id)),
-            )
+        row = self._load_row(doc_id)
+        if row is None:
+            return None
+        omissions = self._database.execute(
+            "SELECT reason, words FROM document_omissions JOIN documents USING (doc)"
+            " WHERE doc_id = ? ORDER BY words DESC, reason",
+            (doc_id,),
+        )
+        return DocumentDetail(
+            summary=_build_summary(row),
+            content_hash=str(row[16]),
+            recipe=str(row[17]),
+            parser_version=str(row[18]),
+            chunker_version=str(row[19]),
+            chunks=tuple(chunks.load_document_chunks(self._database, doc_id)),
+            omissions=tuple(OmittedWords(*found) for found in omissions),
+        )
 
     def _load_row(self, doc_id: DocId) -> tuple[Any, ...] | None:
         return self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
 
     def load_chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
         """Return a chunk with its neighbours in its document."""
-        with translate_sqlite_errors(self.path, "read"):
-            row = self._database.execute(
-                "SELECT c.key, c.text_hash,"
-                " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
-                " ORDER BY p.ordinal DESC LIMIT 1),"
-                " (SELECT n.chunk_id FROM chunks n WHERE n.doc = c.doc AND n.ordinal > c.ordinal"
-                " ORDER BY n.ordinal LIMIT 1)"
-                " FROM chunks c WHERE c.chunk_id = ?",
-                (chunk_id,),
-            ).fetchone()
-            if row is None:
-                return None
-            key, text_hash, previous, following = row
-            return ChunkDetail(
-                chunk=chunks.load_chunks(self._database, [Key(key)])[0],
-                text_hash=text_hash,
-                previous=previous,
-                following=following,
-            )
+        row = self._database.execute(
+            "SELECT c.key, c.text_hash,"
+            " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
+            " ORDER BY p.ordinal DESC LIMIT 1),"
+            " (SELECT n.chunk_id FROM chunks n WHERE n.doc = c.doc AND n.ordinal > c.ordinal"
+            " ORDER BY n.ordinal LIMIT 1)"
+            " FROM chunks c WHERE c.chunk_id = ?",
+            (chunk_id,),
+        ).fetchone()
+        if row is None:
+            return None
+        key, text_hash, previous, following = row
+        return ChunkDetail(
+            chunk=chunks.load_chunks(self._database, [Key(key)])[0],
+            text_hash=text_hash,
+            previous=previous,
+            following=following,
+        )
 
     def count_contents(self) -> LibraryCounts:
         """Return the size of the library and how far its vectors are."""
-        with translate_sqlite_errors(self.path, "read"):
-            states = self._count_by("SELECT state, count(*) FROM vectors GROUP BY state")
-            media = self._count_by("SELECT media, count(*) FROM documents GROUP BY 1 ORDER BY 1")
-            lang = self._count_by(
-                "SELECT coalesce(lang, ''), count(*) FROM documents GROUP BY 1 ORDER BY 1"
-            )
-            return LibraryCounts(
-                documents=sum(media.values()),
-                chunks=sum(states.values()),
-                assets=self._database.execute("SELECT count(*) FROM assets").get,
-                pending=states.get("pending", 0),
-                last_change=self._database.execute(_LAST_CHANGE).get,
-                media=media,
-                lang=lang,
-            )
+        states = self._count_by("SELECT state, count(*) FROM vectors GROUP BY state")
+        media = self._count_by("SELECT media, count(*) FROM documents GROUP BY 1 ORDER BY 1")
+        lang = self._count_by(
+            "SELECT coalesce(lang, ''), count(*) FROM documents GROUP BY 1 ORDER BY 1"
+        )
+        return LibraryCounts(
+            documents=sum(media.values()),
+            chunks=sum(states.values()),
+            assets=self._database.execute("SELECT count(*) FROM assets").get,
+            pending=states.get("pending", 0),
+            last_change=self._database.execute(_LAST_CHANGE).get,
+            media=media,
+            lang=lang,
+        )
 
     def _count_by(self, sql: str) -> dict[str, int]:
         return {str(name): int(count) for name, count in self._database.execute(sql)}
 
     def find_damage(self) -> list[str]:
         """Return the faults of the file, the schema and the references, one phrase each."""
-        with translate_sqlite_errors(self.path, "read"):
-            if faults := find_file_faults(self._database):
-                return faults
-            broken = self._count_by(
-                'SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1'
-            )
-            return [f"rows of {one} that refer to nothing: {n:,}" for one, n in broken.items()]
+        if faults := find_file_faults(self._database):
+            return faults
+        broken = self._count_by('SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1')
+        return [f"rows of {one} that refer to nothing: {n:,}" for one, n in broken.items()]
 
 
 def _build_summary(row: tuple[Any, ...]) -> StoredDocument:

@@ -60,19 +60,6 @@ def count_chunks_in_state(database: apsw.Connection, state: VectorState) -> int:
     return int(database.execute(sql, (state,)).get)
 
 
-def set_vector_state(
-    database: apsw.Connection, keys: Collection[Key], state: VectorState, version: str
-) -> int:
-    """Set the state of chunks under an embedding version; return how many changed."""
-    before = database.total_changes()
-    database.execute(
-        "UPDATE vectors SET state = ?1, version = ?2 WHERE key IN (SELECT value FROM json_each(?3))"
-        " AND (state, version) IS NOT (?1, ?2)",
-        (state, version, to_json(keys)),
-    )
-    return database.total_changes() - before
-
-
 def list_committed_keys(database: apsw.Connection) -> Keys:
     """Return the keys of all chunks whose vector is stored."""
     rows = database.execute("SELECT key FROM vectors WHERE state = 'committed' ORDER BY key")

@@ -8,7 +8,9 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial, wraps
+from inspect import isgeneratorfunction
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import apsw
@@ -18,7 +20,7 @@ from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, Sto
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.platform import sync_path
-from kebab.store.sqlite import fts, replacement
+from kebab.store.sqlite import fts, lock
 from kebab.store.sqlite.fts import lower_text
 
 P = ParamSpec("P")
@@ -83,12 +85,6 @@ SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {
 """Every exception class of apsw; None marks those that only a fault in kebab can raise."""
 
 
-def build_signal(error: apsw.Error, path: str, op: Op) -> Signal | None:
-    """Return the signal that an exception means, or None when it is a fault in kebab."""
-    build = SIGNALS.get(type(error))
-    return build(path, op, str(error)) if build else None
-
-
 @contextmanager
 def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
     """Raise what SQLite reports in the block as signals.
@@ -101,10 +97,10 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        signal = build_signal(error, path, op)
-        if signal is None:
+        build = SIGNALS.get(type(error))
+        if build is None:
             raise
-        raise signal from error
+        raise build(path, op, str(error)) from error
     except UnicodeEncodeError:
         raise  # a value of a caller that was not checked
     except ValueError as error:
@@ -117,17 +113,37 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
 def forward(
     query: Callable[Concatenate[apsw.Connection, P], T],
 ) -> Callable[Concatenate[Any, P], T]:
-    """Return a query as a method of an object with `_database`, and its `path` for errors."""
+    """Return a query as a method of an object with `_database`."""
 
     @wraps(query)
     def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        with translate_sqlite_errors(self.path, "read"):
-            return query(self._database, *args, **kwargs)
+        return query(self._database, *args, **kwargs)
 
     return run
 
 
-FILE_NAME = replacement.FILES[0]
+def translate_reads(kind: type[T]) -> type[T]:
+    """Let the public methods of a class raise what SQLite reports as signals.
+
+    An object has its `path` for errors. A generator translates by itself.
+    """
+    for name, method in list(vars(kind).items()):
+        if isinstance(method, FunctionType) and name[0] != "_" and not isgeneratorfunction(method):
+            setattr(kind, name, _translate_reads_of(method))
+    return kind
+
+
+def _translate_reads_of(method: Callable[P, T]) -> Callable[P, T]:
+    @wraps(method)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        owner: Any = args[0]
+        with translate_sqlite_errors(owner.path, "read"):
+            return method(*args, **kwargs)
+
+    return run
+
+
+FILE_NAME = lock.FILES[0]
 
 _BUSY_MS = 5_000
 _PAUSE_S = 0.001
@@ -151,9 +167,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     """
     path = get_database_path(data_dir)
     if not path.exists() or not path.stat().st_size:
-        from kebab.store.sqlite.lock import await_replacement
-
-        await_replacement(data_dir)
+        lock.await_replacement(data_dir)
         if not path.exists() or not path.stat().st_size:
             expected = get_expected_schema_version()
             raise NotIndexed(data_dir=str(data_dir), expected=str(expected), found=None)
@@ -341,8 +355,7 @@ def check_schema_version(database: apsw.Connection, data_dir: Path, below: str =
     Raises:
         NotIndexed: The versions differ.
     """
-    version, wanted = read_schema_version(database), get_expected_schema_version(below)
-    if version != wanted:
+    if read_schema_version(database) != get_expected_schema_version(below):
         raise _refuse(database, data_dir, below)
 
 
@@ -418,32 +431,23 @@ class Transactions:
                 self._commit()
 
     @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self, *, whole: bool = False) -> Iterator[None]:
         """Let the units in the block share commits; an interrupt keeps the finished ones.
 
-        With a full disk, SQLite rolls back all units since the last commit.
+        As a `whole` they are one transaction, which an error undoes. With a full disk, SQLite rolls
+        back all units since the last commit.
         """
-        self._batching = True
-        try:
-            yield
-        finally:
-            self._batching = False
-            with translate_sqlite_errors(self._path, "write"):
-                self._commit()
-
-    @contextmanager
-    def whole(self) -> Iterator[None]:
-        """Let the units in the block be one transaction; an error undoes all of them."""
-        self._batching = self._is_whole = True
+        self._batching, self._is_whole = True, whole
         try:
             with ExitStack() as undo:
-                undo.callback(self._rollback)
+                if whole:
+                    undo.callback(self._rollback)
                 yield
                 undo.pop_all()
-                with translate_sqlite_errors(self._path, "write"):
-                    self._commit()
         finally:
             self._batching = self._is_whole = False
+            with translate_sqlite_errors(self._path, "write"):
+                self._commit()
 
     def mark_changed(self) -> None:
         """Mark a change that search can see, so that the commit raises the revision."""

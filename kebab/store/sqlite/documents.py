@@ -17,16 +17,14 @@ from kebab.core.documents import (
     FileStamp,
     KnownDocument,
     Listing,
-    MovedDocument,
     Source,
-    SourcePlan,
     is_cut,
     is_partial,
 )
 from kebab.core.files import MEMBER_MARK, FileState
 from kebab.core.ids import DocId, Key
 from kebab.store.sqlite import fts
-from kebab.store.sqlite.connection import translate_sqlite_errors
+from kebab.store.sqlite.connection import translate_reads, translate_sqlite_errors
 from kebab.store.sqlite.fts import (
     clamp_to_signed,
     parse_strings,
@@ -49,60 +47,28 @@ def load_known_documents(
     database: apsw.Connection, source: str, at: Collection[str] | None = None
 ) -> dict[str, KnownDocument]:
     """Return the documents of a source by path: all, or those at some paths and below them."""
-    if at is None:
-        return _read_known_documents(database.execute(_KNOWN_DOCUMENTS, (source,)))
     known: dict[str, KnownDocument] = {}
-    for path in at:
-        # The range also has names that only begin like the path: `a.md` for the folder `a`.
-        condition = f"{_KNOWN_DOCUMENTS} AND d.path >= ? AND d.path < ?"
-        rows = database.execute(condition, (source, path, f"{path}0"))
-        known.update(
-            _read_known_documents(
-                row
-                for row in rows
-                if row[1] == path or row[1].startswith((f"{path}/", f"{path}{MEMBER_MARK}"))
+    for below in [""] if at is None else at:
+        where, values = match_below(below, "d.path")
+        rows = database.execute(f"{_KNOWN_DOCUMENTS} AND {where}", (source, *values))
+        for doc_id, path, size, mtime_ns, inode, content_hash, recipe, title in rows:
+            known[path] = KnownDocument(
+                doc_id=DocId(doc_id),
+                path=path,
+                size=size,
+                mtime_ns=mtime_ns,
+                inode=to_unsigned(inode),
+                content_hash=content_hash,
+                recipe=intern(recipe),
+                title=title,
             )
-        )
     return known
-
-
-def _read_known_documents(rows: Iterable[tuple[Any, ...]]) -> dict[str, KnownDocument]:
-    return {
-        path: KnownDocument(
-            doc_id=DocId(doc_id),
-            path=path,
-            size=size,
-            mtime_ns=mtime_ns,
-            inode=to_unsigned(inode),
-            content_hash=content_hash,
-            recipe=intern(recipe),
-            title=title,
-        )
-        for doc_id, path, size, mtime_ns, inode, content_hash, recipe, title in rows
-    }
 
 
 def list_sources(database: apsw.Connection) -> list[Source]:
     """Return the registered sources by name."""
     rows = database.execute("SELECT name, root, kind FROM sources ORDER BY name")
     return [Source(name=name, root=root, kind=kind) for name, root, kind in rows]
-
-
-def remove_source(database: apsw.Connection, name: str) -> int:
-    """Delete a source with its documents; return how many chunks these had."""
-    rows = database.execute(
-        "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source WHERE s.name = ?",
-        (name,),
-    )
-    count = remove_documents(database, [DocId(doc_id) for (doc_id,) in rows])
-    # A source above left these files to this one, so its folders there are listed again.
-    for (root,) in database.execute("DELETE FROM sources WHERE name = ? RETURNING root", (name,)):
-        database.execute(
-            "UPDATE listed_folders SET mtime_ns = 0 FROM sources s WHERE s.source ="
-            " listed_folders.source AND rtrim(s.root || '/' || path, '/') IN (?, ?)",
-            (root, root.rpartition("/")[0]),
-        )
-    return count
 
 
 def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
@@ -146,7 +112,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
     )
     values = (
         *(row.doc_id, row.source, row.path, asset, row.title, row.media, row.lang),
-        *_to_columns(row.stamp),
+        *to_columns(row.stamp),
         *(row.recipe, row.parser_version, row.chunker_version, now, to_json(row.warnings)),
         *(row.date, to_nanoseconds(row.date), is_partial(row.warnings)),
     )
@@ -168,7 +134,8 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
     return doc, not is_same
 
 
-def _to_columns(stamp: FileStamp) -> tuple[int, int, int]:
+def to_columns(stamp: FileStamp) -> tuple[int, int, int]:
+    """Return the columns of the stamp of a file: size, time and inode."""
     return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), to_signed(stamp.inode)
 
 
@@ -190,31 +157,6 @@ def _replace_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> 
             f"INSERT OR IGNORE INTO document_{columns}, doc) VALUES (?{marks})",  # noqa: S608 - constants
             ((*values, doc) for values in rows),
         )
-
-
-def update_stamp(database: apsw.Connection, doc_id: DocId, stamp: FileStamp) -> None:
-    """Update the stamp of a file."""
-    database.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
-        (*_to_columns(stamp), doc_id),
-    )
-
-
-def move_document(
-    database: apsw.Connection, doc_id: DocId, source: str, file: tuple[str, FileStamp], now: float
-) -> MovedDocument:
-    """Store the new path and stamp of a document."""
-    path, stamp = file
-    doc, title, aliases, warnings = database.execute(
-        f"UPDATE documents SET source = {SOURCE}, path = ?, size = ?, mtime_ns = ?, inode = ?,"  # noqa: S608 - a constant
-        " indexed_at = ? WHERE doc_id = ? RETURNING doc, title,"
-        " (SELECT json_group_array(alias) FROM document_aliases a WHERE a.doc = documents.doc),"
-        " warnings",
-        (source, path, *_to_columns(stamp), now, doc_id),
-    ).get
-    fts.write_names(database, doc, path, title, parse_strings(aliases))
-    count = database.execute("SELECT count(*) FROM chunks WHERE doc = ?", (doc,)).get
-    return MovedDocument(int(count), parse_strings(warnings))
 
 
 def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
@@ -274,39 +216,6 @@ def load_listing(database: apsw.Connection, source: str) -> Listing:
     return Listing(rules, {path for (path,) in database.execute(sql, (source,))})
 
 
-def store_plan(database: apsw.Connection, plan: SourcePlan) -> None:
-    """Replace what is known of the unread files and the folders of a scope."""
-    paths = [plan.below] if plan.files is None else list(plan.files)
-    for path in paths:
-        where, values = _match_below(path)
-        for table in ("unread_files", "listed_folders"):
-            database.execute(
-                f"DELETE FROM {table} WHERE source = {SOURCE} AND {where}",  # noqa: S608 - constants
-                (plan.source, *values),
-            )
-    database.executemany(
-        "INSERT OR REPLACE INTO unread_files (source, path, indexed, reason)"  # noqa: S608 - a constant
-        f" VALUES ({SOURCE}, ?, ?, ?)",
-        ((plan.source, *file) for file in plan.unread),
-    )
-    database.executemany(
-        f"INSERT OR REPLACE INTO listed_folders (source, path, mtime_ns) VALUES ({SOURCE}, ?, ?)",  # noqa: S608 - a constant
-        ((plan.source, path, mtime_ns) for path, mtime_ns in plan.folders.items()),
-    )
-    if plan.files is None and not plan.below:
-        database.execute(
-            "UPDATE sources SET listed_rules = ? WHERE name = ?", (plan.rules, plan.source)
-        )
-
-
-def forget_unread(database: apsw.Connection, source: str, path: str) -> None:
-    """Delete a planned file, because it was stored or is gone."""
-    database.execute(
-        f"DELETE FROM unread_files WHERE source = {SOURCE} AND path = ?",  # noqa: S608 - a constant
-        (source, path),
-    )
-
-
 def list_children(database: apsw.Connection, source: str, folder: str) -> set[str]:
     """Return the documents, unread files and folders that are known directly in a folder."""
     where, values = _match_directly_in(folder)
@@ -320,7 +229,7 @@ def list_children(database: apsw.Connection, source: str, folder: str) -> set[st
     return children
 
 
-def _match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]:
+def match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]:
     """Return the condition for a path with its members and all below; all for an empty one."""
     if not path:
         return "1", ()
@@ -330,34 +239,33 @@ def _match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]
 
 def _match_directly_in(folder: str) -> tuple[str, tuple[str | int, ...]]:
     """Return the condition for the paths directly in a folder, without the folder itself."""
-    where, values = _match_below(folder)
+    where, values = match_below(folder)
     start = len(folder) + 2 if folder else 1
     return f"{where} AND path <> ? AND instr(substr(path, ?), '/') = 0", (*values, folder, start)
 
 
+@translate_reads
 class KnownFiles:
     """Reads what is known of files in the snapshot of a reader, which the caller closes."""
 
     def __init__(self, reader: SqliteReader) -> None:
         self._database = reader.connection
-        self._path = reader.path
+        self.path = reader.path
 
     def list_extents(self) -> list[Extent]:
         """Return all sources by name."""
-        with translate_sqlite_errors(self._path, "read"):
-            rows = self._database.execute(
-                "SELECT source, name, root, kind, listed_rules FROM sources ORDER BY name"
-            )
-            return [
-                Extent(number, Source(name=name, root=root, kind=kind), rules)
-                for number, name, root, kind, rules in rows
-            ]
+        rows = self._database.execute(
+            "SELECT source, name, root, kind, listed_rules FROM sources ORDER BY name"
+        )
+        return [
+            Extent(number, Source(name=name, root=root, kind=kind), rules)
+            for number, name, root, kind, rules in rows
+        ]
 
     def find_document_place(self, doc_id: str) -> tuple[int, str] | None:
         """Return the number of the source and the path of a document."""
         sql = "SELECT source, path FROM documents WHERE doc_id = ?"
-        with translate_sqlite_errors(self._path, "read"):
-            row = self._database.execute(sql, (doc_id,)).fetchone()
+        row = self._database.execute(sql, (doc_id,)).fetchone()
         return None if row is None else (int(row[0]), str(row[1]))
 
     def count_files(self, extent: Extent) -> FileCounts:
@@ -390,8 +298,7 @@ class KnownFiles:
     def _list_in(self, table: str, extent: Extent, folder: str) -> set[str]:
         where, values = _match_directly_in(folder)
         sql = f"SELECT path FROM {table} WHERE source = ? AND {where}"  # noqa: S608 - constants
-        with translate_sqlite_errors(self._path, "read"):
-            return {path for (path,) in self._database.execute(sql, (extent.number, *values))}
+        return {path for (path,) in self._database.execute(sql, (extent.number, *values))}
 
     def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
         """Yield path, size and time of the documents of an extent whose file is not unread."""
@@ -408,8 +315,7 @@ class KnownFiles:
             "SELECT content_hash FROM documents JOIN assets USING (asset)"
             " WHERE source = ? AND path = ?"
         )
-        with translate_sqlite_errors(self._path, "read"):
-            return str(self._database.execute(sql, (extent.number, path)).get)
+        return str(self._database.execute(sql, (extent.number, path)).get)
 
     def list_folders(self, extent: Extent) -> dict[str, int]:
         """Return the time of each listed folder and ignore file of an extent."""
@@ -434,21 +340,20 @@ class KnownFiles:
         """Return how many chunks of these extents lack a vector."""
         total = 0
         for extent in extents:
-            where, values = _match_below(extent.below, "d.path")
-            with translate_sqlite_errors(self._path, "read"):
-                # The second condition lets SQLite use the index of open states.
-                total += self._database.execute(
-                    "SELECT count(*) FROM vectors v JOIN chunks c ON c.key = v.key"  # noqa: S608 - constants
-                    " JOIN documents d ON d.doc = c.doc WHERE v.state = 'pending'"
-                    f" AND v.state <> 'committed' AND d.source = ? AND {where}",
-                    (extent.number, *values),
-                ).get
+            where, values = match_below(extent.below, "d.path")
+            # The second condition lets SQLite use the index of open states.
+            total += self._database.execute(
+                "SELECT count(*) FROM vectors v JOIN chunks c ON c.key = v.key"  # noqa: S608 - constants
+                " JOIN documents d ON d.doc = c.doc WHERE v.state = 'pending'"
+                f" AND v.state <> 'committed' AND d.source = ? AND {where}",
+                (extent.number, *values),
+            ).get
         return total
 
     def _select(
         self, columns: str, table: str, extent: Extent, condition: str = ""
     ) -> Iterator[tuple[Any, ...]]:
-        where, values = _match_below(extent.below)
+        where, values = match_below(extent.below)
         sql = f"SELECT {columns} FROM {table} WHERE source = ? AND {where}{condition}"  # noqa: S608 - constants
-        with translate_sqlite_errors(self._path, "read"):
+        with translate_sqlite_errors(self.path, "read"):
             yield from self._database.execute(sql, (extent.number, *values))

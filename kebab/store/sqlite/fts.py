@@ -20,7 +20,7 @@ import msgspec
 
 from kebab.core.chunks import KeyedScore, Place
 from kebab.core.documents import OmittedWords
-from kebab.core.ids import DocId, DocNumber, Key
+from kebab.core.ids import DocNumber, Key
 from kebab.core.media import list_media_types
 from kebab.core.queries import Filters, NamedDocument
 
@@ -200,9 +200,6 @@ EQUAL_WEIGHTS: Weights = (1.0, 1.0, 1.0)
 ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 """The case folding of the `ascii` tokenizer of FTS5."""
 
-_MERGE_PAGES = 500
-_MERGE_STEPS = 64
-
 
 def search(
     database: apsw.Connection, match: str, filters: Filters, weights: Weights, limit: int
@@ -232,17 +229,6 @@ def get_document_frequencies(database: apsw.Connection, terms: Collection[str]) 
     )
     counts = {str(term): int(count) for term, count in rows}
     return {term: counts.get(key, 0) for term, key in folded.items()}
-
-
-def merge_segments(database: apsw.Connection) -> None:
-    """Merge the segments of the index in bounded steps until none are left to merge."""
-    for _ in range(_MERGE_STEPS):
-        before = database.total_changes()
-        database.execute(
-            "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)", (_MERGE_PAGES,)
-        )
-        if database.total_changes() - before < 2:  # noqa: PLR2004 - the command itself counts as one
-            return
 
 
 def create_write_buffer(database: apsw.Connection) -> None:
@@ -371,13 +357,3 @@ def find_omitted(database: apsw.Connection, tokens: Collection[str]) -> list[str
         (match, _MOST_DOCUMENTS),
     )
     return [str(reason) for (reason,) in rows]
-
-
-def list_omissions(database: apsw.Connection, doc_id: DocId) -> list[OmittedWords]:
-    """Return what is in no passage of a document, the most words first."""
-    rows = database.execute(
-        "SELECT reason, words FROM document_omissions o JOIN documents d USING (doc)"
-        " WHERE d.doc_id = ? ORDER BY words DESC, reason",
-        (doc_id,),
-    )
-    return [OmittedWords(str(reason), int(words)) for reason, words in rows]

@@ -18,6 +18,7 @@ from kebab.store.sqlite.connection import (
     get_database_path,
     open_reader,
     open_side_writer,
+    translate_reads,
     translate_sqlite_errors,
 )
 
@@ -64,6 +65,7 @@ class QueryCache:
             )
 
 
+@translate_reads
 class SqliteReader(AbstractContextManager["SqliteReader"]):
     """A `LibraryReader` over one snapshot, which begins with the first read after opening."""
 
@@ -109,9 +111,8 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
 
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
-        with translate_sqlite_errors(self.path, "read"):
-            # SQLite counts over a narrow index, a quarter of the size of any table of chunks.
-            return int(self._database.execute("SELECT count(*) FROM chunks").get)
+        # SQLite counts over a narrow index, a quarter of the size of any table of chunks.
+        return int(self._database.execute("SELECT count(*) FROM chunks").get)
 
     def search_lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
@@ -119,70 +120,62 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
         Raises:
             InvalidInput: The expression is not one.
         """
-        with translate_sqlite_errors(self.path, "read"):
-            try:
-                return fts.search(self._database, match, filters, self._weights, limit)
-            except apsw.SQLError as error:
-                raise InvalidInput(field="$.query", cause=str(error)) from error
+        try:
+            return fts.search(self._database, match, filters, self._weights, limit)
+        except apsw.SQLError as error:
+            raise InvalidInput(field="$.query", cause=str(error)) from error
 
     def list_tokens(self, start: str) -> list[str]:
         """Return the tokens of the word index that begin with some letters."""
-        with translate_sqlite_errors(self.path, "read"):
-            low = start.translate(fts.ASCII_LOWER)
-            bounds = (low, low + chr(sys.maxunicode))
-            rows = self._database.execute(
-                "SELECT term FROM chunks_terms WHERE term >= ? AND term < ?", bounds
-            )
-            return [str(term) for (term,) in rows]
+        low = start.translate(fts.ASCII_LOWER)
+        bounds = (low, low + chr(sys.maxunicode))
+        rows = self._database.execute(
+            "SELECT term FROM chunks_terms WHERE term >= ? AND term < ?", bounds
+        )
+        return [str(term) for (term,) in rows]
 
     def list_tokens_around(self, part: str) -> list[str]:
         """Return the tokens of the word index that hold some letters behind their first one."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT term FROM chunks_terms WHERE instr(term, ?) > 1",
-                (part.translate(fts.ASCII_LOWER),),
-            )
-            return [str(term) for (term,) in rows]
+        rows = self._database.execute(
+            "SELECT term FROM chunks_terms WHERE instr(term, ?) > 1",
+            (part.translate(fts.ASCII_LOWER),),
+        )
+        return [str(term) for (term,) in rows]
 
     def count_pending(self) -> int:
         """Return how many chunks of the snapshot lack a vector."""
-        with translate_sqlite_errors(self.path, "read"):
-            return chunks.count_chunks_in_state(self._database, "pending")
+        return chunks.count_chunks_in_state(self._database, "pending")
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
         if not filters.is_active:
             return None
         sql, values = fts.build_chunk_key_query(filters)
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(f"{sql} ORDER BY c.key", values)
-            return [Key(key) for (key,) in rows]
+        rows = self._database.execute(f"{sql} ORDER BY c.key", values)
+        return [Key(key) for (key,) in rows]
 
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
-                " WHERE c.key IN (SELECT value FROM json_each(?))",
-                (fts.to_json(keys),),
-            )
-            return {Key(key): DocId(doc_id) for key, doc_id in rows}
+        rows = self._database.execute(
+            "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
+            " WHERE c.key IN (SELECT value FROM json_each(?))",
+            (fts.to_json(keys),),
+        )
+        return {Key(key): DocId(doc_id) for key, doc_id in rows}
 
     def list_passages(self, filters: Filters) -> PassageHashes:
         """Return the chunks that pass the filters, document by document, each in its order."""
-        with translate_sqlite_errors(self.path, "read"):
-            where, values = fts.build_condition(filters)
-            rows = self._database.execute(
-                "SELECT c.key, d.doc, a.content_hash, c.text_hash FROM documents d"  # noqa: S608 - values are bound
-                " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
-                f" WHERE c.text <> '' AND ({where}) ORDER BY d.source, d.path, c.ordinal",
-                values,
-            )
-            found: list[Any] = rows.fetchall()
+        where, values = fts.build_condition(filters)
+        rows = self._database.execute(
+            "SELECT c.key, d.doc, a.content_hash, c.text_hash FROM documents d"  # noqa: S608 - values are bound
+            " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
+            f" WHERE c.text <> '' AND ({where}) ORDER BY d.source, d.path, c.ordinal",
+            values,
+        )
+        found: list[Any] = rows.fetchall()
         return PassageHashes(*([row[column] for row in found] for column in range(4)))
 
     def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
         """Return the texts of chunks; unknown keys are left out."""
         sql = "SELECT key, text FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
-        with translate_sqlite_errors(self.path, "read"):
-            return dict(self._database.execute(sql, (fts.to_json(keys),)))
+        return dict(self._database.execute(sql, (fts.to_json(keys),)))

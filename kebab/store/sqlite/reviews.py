@@ -42,11 +42,49 @@ def get_reviews_path(data_dir: Path) -> Path:
     return data_dir / REVIEWS_NAME
 
 
-class ReviewDatabase(AbstractContextManager[Any]):
-    """One connection, opened by the first use. Reading creates no file."""
+_MAX_WAIT_S = 5.0
+_DAY_S = 86_400
 
-    def __init__(self, data_dir: Path | None, *, read_only: bool, wait_s: float) -> None:
-        """Wait `wait_s` seconds for other writers; without a directory, stay in memory."""
+_RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
+_RUN_COLUMNS = "run_id, kind, tier, model, request, salt, page_items, created"
+_COUNT_WORK = """
+WITH work AS (
+    SELECT answered,
+        coalesce(json_extract(CAST(result AS TEXT), '$.usage.requests'), 0) AS requests,
+        coalesce(json_extract(CAST(result AS TEXT), '$.usage.truncated'), 0) AS truncated
+    FROM units
+)
+SELECT count(*), coalesce(sum(truncated), 0), coalesce(sum(requests > 1), 0),
+    coalesce(sum(requests > 1 AND answered), 0)
+FROM work WHERE requests > 0
+"""
+_encoder = msgspec.json.Encoder()
+_result_decoder = msgspec.json.Decoder(UnitResult)
+_units_decoder = msgspec.json.Decoder(tuple[Unit, ...])
+_files_decoder = msgspec.json.Decoder(tuple[str, ...])
+
+
+class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
+    """Implements the port `ReviewStore` in a database file or in memory; close it after use.
+
+    The connection opens with the first call. Reading creates no file. Every method raises
+    `NotIndexed` for a file that a newer build wrote, `Locked` when another writer holds it for
+    longer than the wait, `IoError` and `StoreCorrupt`; those that write also `ReadOnly`.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path | None,
+        keep_days: int = 30,
+        *,
+        read_only: bool = False,
+        wait_s: float = _MAX_WAIT_S,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Keep runs for `keep_days` days after their last work; without a directory, in memory.
+
+        Other writers are waited for `wait_s` seconds.
+        """
         if data_dir is not None:
             await_replacement(data_dir)
         self.path = get_reviews_path(data_dir or Path(":memory:"))
@@ -54,6 +92,8 @@ class ReviewDatabase(AbstractContextManager[Any]):
         self._read_only = read_only
         self._wait_s = wait_s
         self._database = connection.create_schema(MIGRATIONS) if data_dir is None else None
+        self._keep_s = keep_days * _DAY_S
+        self._now = now
 
     def exists(self) -> bool:
         """Return whether anything was stored."""
@@ -97,10 +137,15 @@ class ReviewDatabase(AbstractContextManager[Any]):
             database.set_busy_handler(connection.build_busy_handler(self._wait_s))
             database.execute("BEGIN IMMEDIATE")
             with ExitStack() as undo:
-                undo.callback(_roll_back, database)
+                undo.callback(self._roll_back)
                 yield database
                 database.execute("COMMIT")
                 undo.pop_all()
+
+    def _roll_back(self) -> None:
+        # With a full disk, SQLite has already rolled back.
+        if self._database is not None and self._database.in_transaction:
+            self._database.execute("ROLLBACK")
 
     def _open_read_only(self) -> apsw.Connection | None:
         """Return the database, or None when its creation was interrupted."""
@@ -123,71 +168,15 @@ class ReviewDatabase(AbstractContextManager[Any]):
             database.set_busy_handler(connection.build_busy_handler(self._wait_s))
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("PRAGMA foreign_keys = ON")
-            self._migrate(database)
+            wanted = connection.get_expected_schema_version(MIGRATIONS)
+            if connection.read_schema_version(database) != wanted:
+                database.execute("PRAGMA journal_mode = WAL")
+                connection.persist_log(database)
+                database.execute("BEGIN IMMEDIATE")  # another process may be doing the same
+                connection.migrate(database, self._data_dir, MIGRATIONS)
+                database.execute("COMMIT")
             undo.pop_all()
         return database
-
-    def _migrate(self, database: apsw.Connection) -> None:
-        """Migrate to the schema of this build; another process may be doing the same."""
-        wanted = connection.get_expected_schema_version(MIGRATIONS)
-        if connection.read_schema_version(database) == wanted:
-            return
-        database.execute("PRAGMA journal_mode = WAL")
-        connection.persist_log(database)
-        database.execute("BEGIN IMMEDIATE")
-        connection.migrate(database, self._data_dir, MIGRATIONS)
-        database.execute("COMMIT")
-
-
-def _roll_back(database: apsw.Connection) -> None:
-    # With a full disk, SQLite has already rolled back.
-    if database.in_transaction:
-        database.execute("ROLLBACK")
-
-
-_MAX_WAIT_S = 5.0
-_DAY_S = 86_400
-
-_RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
-_RUN_COLUMNS = "run_id, kind, tier, model, request, salt, page_items, created"
-_COUNT_WORK = """
-WITH work AS (
-    SELECT answered,
-        coalesce(json_extract(CAST(result AS TEXT), '$.usage.requests'), 0) AS requests,
-        coalesce(json_extract(CAST(result AS TEXT), '$.usage.truncated'), 0) AS truncated
-    FROM units
-)
-SELECT count(*), coalesce(sum(truncated), 0), coalesce(sum(requests > 1), 0),
-    coalesce(sum(requests > 1 AND answered), 0)
-FROM work WHERE requests > 0
-"""
-_encoder = msgspec.json.Encoder()
-_result_decoder = msgspec.json.Decoder(UnitResult)
-_units_decoder = msgspec.json.Decoder(tuple[Unit, ...])
-_files_decoder = msgspec.json.Decoder(tuple[str, ...])
-
-
-class SqliteReviewStore(ReviewDatabase):
-    """Implements the port `ReviewStore` in a database file or in memory; close it after use.
-
-    The connection opens with the first call. Reading creates no file. Every method raises
-    `NotIndexed` for a file that a newer build wrote, `Locked` when another writer holds it for
-    longer than the wait, `IoError` and `StoreCorrupt`; those that write also `ReadOnly`.
-    """
-
-    def __init__(
-        self,
-        data_dir: Path | None,
-        keep_days: int = 30,
-        *,
-        read_only: bool = False,
-        wait_s: float = _MAX_WAIT_S,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        """Keep runs for `keep_days` days after their last work; without a directory, in memory."""
-        super().__init__(data_dir, read_only=read_only, wait_s=wait_s)
-        self._keep_s = keep_days * _DAY_S
-        self._now = now
 
     def add_run(self, run: StoredRun) -> None:
         """Store a new run, and delete those without work within the age limit."""

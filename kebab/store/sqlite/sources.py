@@ -17,7 +17,7 @@ from kebab.core.durable import delete_path, replace_file
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite.connection import get_value, set_value
 from kebab.store.sqlite.fts import parse_strings
-from kebab.store.sqlite.replacement import SOURCES
+from kebab.store.sqlite.lock import SOURCES
 
 
 class ListedSource(Source, frozen=True, kw_only=True):

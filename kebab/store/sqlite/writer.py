@@ -27,14 +27,16 @@ from kebab.store.sqlite.connection import (
     forward,
     get_database_path,
     open_writer,
+    translate_reads,
     translate_sqlite_errors,
     truncate_log,
 )
 from kebab.store.sqlite.lock import IngestState, WriterLock
 
-_MAX_RUNS = 256
+_MERGE_PAGES, _MERGE_STEPS = 500, 64
 
 
+@translate_reads
 class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     """A `LibraryWriter` that holds the writer lock of its data directory until `close`."""
 
@@ -97,16 +99,15 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def transaction(self) -> AbstractContextManager[None]:
         """Let the calls in the block be one transaction: all count, or none."""
-        return self._transactions.whole()
+        return self._transactions.batch(whole=True)
 
     def list_pending_ids(self) -> list[tuple[ChunkId, Key]]:
         """Return the id and the key of every chunk that lacks a vector."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT c.chunk_id, c.key FROM vectors v JOIN chunks c ON c.key = v.key"
-                " WHERE v.state = 'pending' AND v.state <> 'committed'"
-            )
-            return [(ChunkId(name), Key(key)) for name, key in rows]
+        rows = self._database.execute(
+            "SELECT c.chunk_id, c.key FROM vectors v JOIN chunks c ON c.key = v.key"
+            " WHERE v.state = 'pending' AND v.state <> 'committed'"
+        )
+        return [(ChunkId(name), Key(key)) for name, key in rows]
 
     def add_source(self, source: Source) -> None:
         """Register a source, or update its kind."""
@@ -119,8 +120,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         self._save_sources()
 
     def _save_sources(self) -> None:
-        with translate_sqlite_errors(self.path, "read"):
-            sources.write_sources(self._data_dir, sources.list_sources(self._database))
+        sources.write_sources(self._data_dir, sources.list_sources(self._database))
 
     def rebuild_words(self) -> None:
         """Write the words of all passages and names again from what is stored."""
@@ -129,8 +129,22 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def remove_source(self, name: str) -> int:
         """Delete a source with its documents; return how many chunks these had."""
+        database = self._database
         with self._transactions.unit(changes=True):
-            count = documents.remove_source(self._database, name)
+            rows = database.execute(
+                f"SELECT doc_id FROM documents WHERE source = {documents.SOURCE}",  # noqa: S608 - a constant
+                (name,),
+            )
+            found = [DocId(doc_id) for (doc_id,) in rows]
+            count = documents.remove_documents(database, found)
+            # A source above left these files to this one, so its folders there are listed again.
+            sql = "DELETE FROM sources WHERE name = ? RETURNING root"
+            for (root,) in database.execute(sql, (name,)):
+                database.execute(
+                    "UPDATE listed_folders SET mtime_ns = 0 FROM sources s WHERE s.source ="
+                    " listed_folders.source AND rtrim(s.root || '/' || path, '/') IN (?, ?)",
+                    (root, root.rpartition("/")[0]),
+                )
         self._save_sources()
         return count
 
@@ -138,7 +152,30 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Store what a run is about to read, in place of what was known of its scopes."""
         with self._transactions.unit():
             for plan in plans:
-                documents.store_plan(self._database, plan)
+                self._store_plan(plan)
+
+    def _store_plan(self, plan: SourcePlan) -> None:
+        database, source = self._database, documents.SOURCE
+        for path in [plan.below] if plan.files is None else list(plan.files):
+            where, values = documents.match_below(path)
+            for table in ("unread_files", "listed_folders"):
+                database.execute(
+                    f"DELETE FROM {table} WHERE source = {source} AND {where}",  # noqa: S608 - constants
+                    (plan.source, *values),
+                )
+        database.executemany(
+            "INSERT OR REPLACE INTO unread_files (source, path, indexed, reason)"  # noqa: S608 - a constant
+            f" VALUES ({source}, ?, ?, ?)",
+            ((plan.source, *file) for file in plan.unread),
+        )
+        database.executemany(
+            "INSERT OR REPLACE INTO listed_folders (source, path, mtime_ns)"  # noqa: S608 - a constant
+            f" VALUES ({source}, ?, ?)",
+            ((plan.source, path, mtime_ns) for path, mtime_ns in plan.folders.items()),
+        )
+        if plan.files is None and not plan.below:
+            sql = "UPDATE sources SET listed_rules = ? WHERE name = ?"
+            database.execute(sql, (plan.rules, plan.source))
 
     def mark_failed(self, source: str, path: str, reason: str) -> None:
         """Store why a planned file could not be read."""
@@ -158,7 +195,13 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def forget_unread(self, source: str, path: str) -> None:
         """Delete a planned file that is gone."""
         with self._transactions.unit():
-            documents.forget_unread(self._database, source, path)
+            self._forget_unread(source, path)
+
+    def _forget_unread(self, source: str, path: str) -> None:
+        self._database.execute(
+            f"DELETE FROM unread_files WHERE source = {documents.SOURCE} AND path = ?",  # noqa: S608 - a constant
+            (source, path),
+        )
 
     def put_document(self, document: DocumentRow) -> ChunkChanges:
         """Store a document with exactly its chunks; delete another document at its path."""
@@ -167,7 +210,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             saved = documents.save_document(self._database, document, self._now())
             target = chunks.ChunkTarget(self._tokens, document, *saved)
             written = chunks.replace_chunks(self._database, target)
-            documents.forget_unread(self._database, document.source, document.path)
+            self._forget_unread(document.source, document.path)
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
 
@@ -177,16 +220,26 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Store that the file of a document is at another path, with the same content."""
         with self._transactions.unit(changes=True):
             self._evict(doc_id, source, path)
-            moved = documents.move_document(
-                self._database, doc_id, source, (path, stamp), self._now()
-            )
-            documents.forget_unread(self._database, source, path)
-        return moved
+            doc, title, warnings, aliases = self._database.execute(
+                f"UPDATE documents SET source = {documents.SOURCE}, path = ?, size = ?,"  # noqa: S608 - constants
+                " mtime_ns = ?, inode = ?, indexed_at = ? WHERE doc_id = ?"
+                " RETURNING doc, title, warnings, (SELECT json_group_array(alias)"
+                " FROM document_aliases a WHERE a.doc = documents.doc)",
+                (source, path, *documents.to_columns(stamp), self._now(), doc_id),
+            ).get
+            fts.write_names(self._database, doc, path, title, fts.parse_strings(aliases))
+            self._forget_unread(source, path)
+            sql = "SELECT count(*) FROM chunks WHERE doc = ?"
+            count = int(self._database.execute(sql, (doc,)).get)
+        return MovedDocument(count, fts.parse_strings(warnings))
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Update the stamp of a file whose content did not change."""
         with self._transactions.unit(changes=True):
-            documents.update_stamp(self._database, doc_id, stamp)
+            self._database.execute(
+                "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
+                (*documents.to_columns(stamp), doc_id),
+            )
 
     def _evict(self, doc_id: DocId, source: str, path: str) -> int:
         """Delete another document at a path; return how many chunks it had."""
@@ -207,24 +260,27 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def count_pending(self) -> int:
         """Return how many chunks lack a vector."""
-        with translate_sqlite_errors(self.path, "read"):
-            return chunks.count_chunks_in_state(self._database, "pending")
+        return chunks.count_chunks_in_state(self._database, "pending")
 
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT c.embed_hash, min(c.key) FROM chunks c JOIN vectors v ON v.key = c.key"
-                " WHERE c.embed_hash IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
-                " GROUP BY c.embed_hash",
-                (fts.to_json(embed_hashes),),
-            )
-            return {str(embed_hash): Key(key) for embed_hash, key in rows}
+        rows = self._database.execute(
+            "SELECT c.embed_hash, min(c.key) FROM chunks c JOIN vectors v ON v.key = c.key"
+            " WHERE c.embed_hash IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
+            " GROUP BY c.embed_hash",
+            (fts.to_json(embed_hashes),),
+        )
+        return {str(embed_hash): Key(key) for embed_hash, key in rows}
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Set the state of chunks; call it after their vectors are durable."""
+        sql = (
+            "UPDATE vectors SET state = ?1, version = ?2 WHERE (state, version) IS NOT (?1, ?2)"
+            " AND key IN (SELECT value FROM json_each(?3))"
+        )
         with self._transactions.unit():
-            if chunks.set_vector_state(self._database, keys, state, version):
+            self._database.execute(sql, (state, version, fts.to_json(keys)))
+            if self._database.changes():
                 self._transactions.mark_changed()
 
     def replace_model(self, version: str, reason: str | None) -> None:
@@ -242,15 +298,14 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""
-        with translate_sqlite_errors(self.path, "read"):
-            rows = self._database.execute(
-                "SELECT d.doc_id, count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
-                " JOIN vectors v ON v.key = c.key"
-                " WHERE d.doc_id IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
-                " GROUP BY d.doc_id",
-                (fts.to_json(doc_ids),),
-            )
-            return dict.fromkeys(doc_ids, 0) | {DocId(doc_id): int(count) for doc_id, count in rows}
+        rows = self._database.execute(
+            "SELECT d.doc_id, count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
+            " JOIN vectors v ON v.key = c.key"
+            " WHERE d.doc_id IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
+            " GROUP BY d.doc_id",
+            (fts.to_json(doc_ids),),
+        )
+        return dict.fromkeys(doc_ids, 0) | {DocId(doc_id): int(count) for doc_id, count in rows}
 
     def set_value(self, name: str, value: str | None) -> None:
         """Store a value by name; None deletes it."""
@@ -258,22 +313,24 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             connection.set_value(self._database, name, value)
 
     def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
-        """Record a run and delete old ones, but never the last that changed anything."""
-        with self._transactions.unit():
-            self._database.execute(
-                "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
-                (scope, started, finished, changed),
-            )
-            self._database.execute(
-                "DELETE FROM runs WHERE run <= (SELECT max(run) FROM runs) - ?"
-                " AND run <> (SELECT max(run) FROM runs WHERE changed > 0)",
-                (_MAX_RUNS,),
-            )
+        """Record a run that changed anything, in place of the one before."""
+        if changed:
+            with self._transactions.unit():
+                self._database.execute("DELETE FROM runs")
+                self._database.execute(
+                    "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
+                    (scope, started, finished, changed),
+                )
 
     def checkpoint(self) -> None:
         """Merge the segments of the word index and move the write-ahead log into the database."""
+        merge = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)"
         with self._transactions.unit():
-            fts.merge_segments(self._database)
+            for _ in range(_MERGE_STEPS):  # the command itself counts as one change
+                before = self._database.total_changes()
+                self._database.execute(merge, (_MERGE_PAGES,))
+                if self._database.total_changes() - before <= 1:
+                    break
         with translate_sqlite_errors(self.path, "write"):
             truncate_log(self._database)
 

@@ -9,7 +9,7 @@ from kebab.app.archive import export, import_archive
 from kebab.app.ingest import ingest_text
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
-from kebab.store.sqlite import replacement
+from kebab.store.sqlite import lock
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.archive import ExportRequest, ImportRequest
 from kebab.wire.ingest import IngestTextRequest
@@ -81,7 +81,7 @@ def test_an_import_is_the_same_index_and_embeds_nothing(filled, archive, other):
     assert describe(other) == describe(filled)
     assert other.again().embedding.embedded == 0
     assert set(other.documents()) == set(filled.documents())
-    assert not (other.data / replacement.FOLDER).exists()
+    assert not (other.data / lock.FOLDER).exists()
 
 
 def test_only_a_regular_file_is_replaced_and_only_with_force(filled, archive):
@@ -143,7 +143,7 @@ def test_damage_is_found_before_anything_changes(archive, other):
     with pytest.raises(StoreCorrupt):
         load(other, no_index)
     assert other.search("zebras").hits
-    assert not (other.data / replacement.FOLDER).exists()
+    assert not (other.data / lock.FOLDER).exists()
 
 
 @pytest.mark.parametrize(

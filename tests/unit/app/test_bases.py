@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.bases import choose_base, choose_bases
+from kebab.app.bases import choose_base, search_all
 from kebab.app.grep import grep
 from kebab.app.published import add_source
 from kebab.core.progress import ignore_progress
@@ -39,4 +39,4 @@ def test_an_unknown_name_is_refused_with_a_near_one(two, name, words):
     with pytest.raises(InvalidInput, match=words):
         choose_base(context, [name])
     with pytest.raises(InvalidInput, match=words):
-        choose_bases(context, SearchRequest(query="x", base=["docs", name]))
+        search_all(context, SearchRequest(query="x", base=["docs", name]))

@@ -78,13 +78,6 @@ def test_a_cursor_is_stale_when_any_base_has_changed(three, publish_notes):
         _search(three, limit=1, cursor=cursor)
 
 
-def test_weights_move_a_base(three):
-    _add(three, three.folder / "published" / "wiki", weight=0.01)
-    order = [base for base, _ in _names(_search(three, limit=50))]
-
-    assert set(order[-order.count("wiki") :]) == {"wiki"}
-
-
 def test_the_budget_holds_for_the_merged_page(three):
     few = _search(three, limit=20, max_tokens=60)
 

@@ -6,12 +6,12 @@ import time
 import pytest
 
 from kebab.app import published_copy
+from kebab.app.bases import search_all as search
 from kebab.app.context import AppContext
 from kebab.app.doctor import check_health
 from kebab.app.fetch import fetch
 from kebab.app.publish import publish
 from kebab.app.published_copy import PublishedCopy
-from kebab.app.search import search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt
@@ -114,15 +114,23 @@ def test_properties_travel(desk, base):
     assert [hit.doc_path for hit in found.hits] == ["a.md"]
 
 
+def test_words_that_a_parser_left_out_travel(desk, base):
+    desk.write("a.html", "<nav>zanzibar</nav><main><p>The cats sleep on the mat.</p></main>")
+    desk.ingest()
+    _publish(desk, base)
+    found = _search(_open(desk, f"file://{base}"), "zanzibar")
+
+    assert found.absent_terms == []
+    assert {term for one in found.coverage.left_out for term in one.terms} == {"zanzibar"}
+
+
 def test_nothing_private_is_published(desk, base):
     _write_notes(desk, 2)
     _publish(desk, base)
 
     content = b"".join(path.read_bytes() for path in base.rglob("*") if path.is_file())
     assert str(desk.folder).encode() not in content
-    assert [one["name"] for one in json.loads((base / "base.json").read_bytes())["sources"]] == [
-        "notes"
-    ]
+    assert json.loads((base / "base.json").read_bytes())["sources"] == ["notes"]
 
 
 def test_only_what_changed_is_sent_and_pulled(lab, base):

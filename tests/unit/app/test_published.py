@@ -1,12 +1,16 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from kebab.app.library import remove_source
 from kebab.app.published import add_source, describe_base
+from kebab.app.published_copy import change_registry, load_registry
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.errors.catalog import InvalidInput, IoError, ReadOnly
+from kebab.errors.catalog import InvalidInput, IoError, ReadOnly, StoreCorrupt
 from kebab.wire.library import SourceRemoved, SourceRmRequest
-from kebab.wire.published import SourceAddRequest
+from kebab.wire.published import Registration, Registry, SourceAddRequest
 
 
 def _add(desk, url, **fields):
@@ -59,3 +63,27 @@ def test_adding_needs_a_free_name_and_permission(desk, publish_notes):
         _add(desk, wiki, name="docs")
     with pytest.raises(ReadOnly):
         add_source(desk.context(read_only=True), SourceAddRequest(url=str(wiki)), ignore_progress)
+
+
+def test_a_damaged_list_is_an_error(tmp_path):
+    (tmp_path / "published.json").write_text("{")
+
+    with pytest.raises(StoreCorrupt):
+        load_registry(tmp_path)
+
+
+def test_changes_at_once_lose_nothing(tmp_path):
+    def add(name):
+        base = Registration(name=name, url=f"s3://b/{name}")
+
+        def change(now):
+            time.sleep(0.01)  # others begin meanwhile
+            return Registry(bases=[*now.bases, base])
+
+        change_registry(tmp_path / "data", change)
+
+    names = [f"n{number}" for number in range(8)]
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(add, names))
+
+    assert sorted(base.name for base in load_registry(tmp_path / "data").bases) == names

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
+from kebab.app.published_copy import change_registry
 from kebab.errors.catalog import Locked, NotIndexed
-from kebab.store.registry import change_registry
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.published import Registration, Registry
 from kebab.wire.search import DegradedChannel

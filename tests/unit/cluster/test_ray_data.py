@@ -1,13 +1,13 @@
 import pickle
 import socket
 import sys
-from pathlib import Path
 
 import pytest
 
 from kebab import __version__
 from kebab.cluster import ray_data
-from kebab.cluster.ray_data import CAUSES, NodeActor, RayCluster, translate_ray_errors
+from kebab.cluster.ray_data import CAUSES, RayCluster, translate_ray_errors
+from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import ClusterUnreachable, DependencyMissing, ParseFailed
 
 pytest.importorskip("ray", reason="needs Ray: pip install 'kebab[ray]'")
@@ -16,6 +16,7 @@ IN_GENERAL = {
     # Kinds of failures whose own words say what happened.
     "RayError",
     "RayActorError",
+    "ActorUnschedulableError",
     "CrossLanguageError",
     "TaskCancelledError",
     "UserCodeException",
@@ -112,28 +113,21 @@ class Handlers:
         return (self.folder, batch)
 
 
-def run_actor(*batches, version=__version__, folder=None):
-    import pyarrow as pa
-
-    actor = NodeActor("a:1", version, pickle.dumps(Handlers), folder)
-    data = [pickle.dumps(batch) for batch in batches]
-    table = actor(pa.table({"number": range(len(batches)), "data": data}))
-    results = [pickle.loads(one) for one in table["data"].to_pylist()]
-    return dict(zip(table["number"].to_pylist(), results, strict=True))
+def run(batch, version=__version__, folder=None):
+    ray_data._handlers.clear()
+    work = ray_data._Work("a:1", version, pickle.dumps(Handlers), folder)
+    found = ray_data.run_batch(work, pickle.dumps(batch))
+    return None if found is None else pickle.loads(found)
 
 
-def test_an_actor_returns_results_and_signals_and_leaves_out_bugs():
-    found = run_actor("a", "bug", "signal", "b")
-
-    assert found.keys() == {0, 2, 3}
-    assert (found[0], found[3]) == ((None, "a"), (None, "b"))
-    assert isinstance(found[2].signal, ParseFailed)
+def test_a_node_returns_results_and_signals_and_leaves_out_bugs():
+    assert run("a") == (None, "a")
+    assert run("bug") is None
+    assert isinstance(run("signal").signal, ParseFailed)
 
 
 def test_a_node_with_another_version_of_kebab_is_refused():
-    found = run_actor("a", version="0.0.1")
-
-    assert found[0].signal.reason == "version"
+    assert run("a", version="0.0.1").signal.reason == "version"
 
 
 @pytest.fixture
@@ -145,39 +139,22 @@ def model(tmp_path):
     return folder
 
 
-def describe(folder):
-    files = {path.name: path.read_bytes() for path in folder.iterdir()}
-    return ray_data._Folder(str(folder), ray_data.stamp_folder(folder), files)
-
-
-def test_a_node_that_has_the_folder_of_the_driver_uses_it(model):
-    assert run_actor("a", folder=describe(model))[0] == (str(model), "a")
-
-
-@pytest.mark.parametrize("change", ["gone", "manifest", "size"])
-def test_a_node_without_these_files_gets_a_copy(model, monkeypatch, tmp_path, change):
-    folder = describe(model)
+def test_a_node_uses_its_own_copy_of_the_model_and_no_other(model, monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("ray.get", lambda reference: reference)
-    if change == "gone":
-        model.rename(tmp_path / "elsewhere")
-    elif change == "manifest":
-        (model / "manifest.json").write_text("[]")
-    else:
-        (model / "weights").write_bytes(b"1")
+    folder = ray_data._Folder(str(model), ray_data.stamp_folder(model))
+    assert run("a", folder=folder) == (str(model), "a")
 
-    path = run_actor("a", folder=folder)[0][0]
+    own = resolve_paths(Settings()).models / "model"
+    own.parent.mkdir(parents=True)
+    model.rename(own)
+    assert run("a", folder=folder) == (str(own), "a")
 
-    assert path != str(model)
-    assert (tmp_path / "cache") in Path(path).parents
-    assert Path(path, "weights").read_bytes() == b"1" * 200_000
-    (Path(path) / "weights").write_bytes(b"")
-    assert run_actor("a", folder=folder)[0][0] == path
-    assert Path(path, "weights").stat().st_size == 200_000
+    (own / "manifest.json").write_text("[]")
+    assert "lacks the model" in run("a", folder=folder).signal.cause
 
 
 def test_without_ray_its_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray.data", None)
+    monkeypatch.setitem(sys.modules, "ray", None)
 
     failure = ray_data.RayDriver("local")(("connect",))
 

@@ -15,11 +15,10 @@ def test_a_publication_says_what_is_in_it_and_what_was_sent():
 
 
 def test_a_base_says_its_age_and_its_problem():
-    base = replies.published_base(problem="cannot read x", weight=0.5)
+    base = replies.published_base(problem="cannot read x")
     text = "\n".join(render_source_list(replies.source_list(published=[base]), WIDE))
 
     assert "published 2026-11-27" in text
-    assert "weight 0.5" in text
     assert "cannot read x" in text
     (line,) = render_source_list(replies.source_list(published=[base]), PLAIN)
     assert line.split("\t")[:3] == ["docs", "https://docs.example.org/kb", "published"]
@@ -28,4 +27,4 @@ def test_a_base_says_its_age_and_its_problem():
 def test_an_added_base_leads_to_a_search():
     lines = list(render_added_base(replies.source_added(), PLAIN))
 
-    assert lines[-1].endswith("kebab search QUERY --in docs")
+    assert lines[-1].endswith("kebab search QUERY --base docs")

@@ -10,9 +10,9 @@ def test_with_yes_the_source_is_removed(kebab, opened):
 
 
 def test_a_published_base_is_added_with_its_flags(kebab, opened):
-    flags = ("--name", "guide", "--weight", "0.5", "--mode", "remote")
+    flags = ("--name", "guide", "--mode", "remote")
     ran = kebab("source", "add", "s3://bucket/base", *flags, "--json")
 
-    request = SourceAddRequest(url="s3://bucket/base", name="guide", weight=0.5, mode="remote")
+    request = SourceAddRequest(url="s3://bucket/base", name="guide", mode="remote")
     assert opened[0].asked == [("source_add", request)]
     assert ran.reply["base"]["name"] == "docs"

@@ -24,7 +24,7 @@ def test_moved_headings_are_searched_under_their_new_name(stored):
 )
 def test_pending_chunks_are_found_without_scanning_committed_ones(stored, look):
     keys = stored(["one", "two"])
-    chunks.set_vector_state(stored.database, keys[:1], "committed", "v1")
+    stored.database.execute("UPDATE vectors SET state = 'committed' WHERE key = ?", keys[:1])
     asked = []
 
     def note(_, sql, values):

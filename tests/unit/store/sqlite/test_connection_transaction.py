@@ -40,15 +40,6 @@ def visible(data_dir, name):
         reader.close()
 
 
-def test_the_revision_rises_only_with_changes_that_search_sees(transactions, database):
-    with transactions.unit():
-        connection.set_value(database, "a", "1")
-    assert connection.get_revision(database) == 0
-    with transactions.unit():
-        transactions.mark_changed()
-    assert connection.get_revision(database) == 1
-
-
 def test_a_failing_unit_of_a_batch_rolls_back_no_other(transactions, database, tmp_path):
     with transactions.batch():
         with transactions.unit():

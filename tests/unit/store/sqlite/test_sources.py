@@ -1,5 +1,5 @@
 from kebab.core.documents import Source, build_named_files_key
-from kebab.store.sqlite.replacement import SOURCES
+from kebab.store.sqlite.lock import SOURCES
 from kebab.store.sqlite.sources import load_sources
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import Locked
-from kebab.store.sqlite import connection, lock, replacement
+from kebab.store.sqlite import connection, lock
 from kebab.store.sqlite.connection import open_reader, open_writer
 from kebab.store.sqlite.lock import WriterLock
 
@@ -31,9 +31,9 @@ def read(folder):
 
 def replace(data):
     with WriterLock(data):
-        build(replacement.get_staging_folder(data), "new")
-        replacement.decide_replacement(data)
-        replacement.complete_replacement(data)
+        build(lock.get_staging_folder(data), "new")
+        lock.decide_replacement(data)
+        lock.complete_replacement(data)
 
 
 @pytest.mark.parametrize("call", [(Path, "rename"), (Path, "unlink"), (os, "fsync")])
@@ -58,7 +58,7 @@ def test_a_kill_at_any_step_leaves_the_old_or_the_new_base(tmp_path, monkeypatch
             monkeypatch.setattr(*call, real)
             states.append(read(data))
             with WriterLock(data):
-                assert not (data / replacement.FOLDER).exists()
+                assert not (data / lock.FOLDER).exists()
             assert read(data) == states[-1]
             continue
         monkeypatch.undo()
@@ -74,8 +74,8 @@ def test_a_reader_waits_for_the_process_that_replaces(tmp_path, monkeypatch):
     build(tmp_path, "old")
     monkeypatch.setattr(lock, "_WAIT_S", 0.0)
     with WriterLock(tmp_path):
-        build(replacement.get_staging_folder(tmp_path), "new")
-        replacement.decide_replacement(tmp_path)
+        build(lock.get_staging_folder(tmp_path), "new")
+        lock.decide_replacement(tmp_path)
         with pytest.raises(Locked):
             open_reader(tmp_path)
     assert read(tmp_path) == ("new", "new")

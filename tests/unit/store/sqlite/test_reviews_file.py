@@ -5,11 +5,11 @@ import apsw
 import pytest
 
 from kebab.errors.catalog import IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
-from kebab.store.sqlite.reviews import ReviewDatabase, get_reviews_path
+from kebab.store.sqlite.reviews import SqliteReviewStore, get_reviews_path
 
 
 def open_database(data_dir, *, read_only=False, wait_s=5.0):
-    return ReviewDatabase(data_dir, read_only=read_only, wait_s=wait_s)
+    return SqliteReviewStore(data_dir, read_only=read_only, wait_s=wait_s)
 
 
 def write_run(data_dir, name="a"):
