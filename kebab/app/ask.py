@@ -193,7 +193,6 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
             request,
             degraded=explain_degraded([*outcome.page.degraded], indexing),
             unmatched_filters=[] if hits else notes.explain_filters(),
-            refresh=notes.refresh,
         )
     draft = explain_coverage(outcome.draft, coverage, by_words=query.mode is Mode.LEXICAL)
     created = context.clock.now()

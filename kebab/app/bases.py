@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import UNSET, structs
 
 from kebab.app.context import AppContext
-from kebab.app.coverage import find_indexing, measure_coverage, refresh_index
+from kebab.app.coverage import find_indexing, measure_coverage
 from kebab.app.filters import resolve_filters
 from kebab.app.search import (
     build_engine,
@@ -28,7 +28,7 @@ from kebab.app.search import (
 )
 from kebab.core.documents import CURSOR_SALT
 from kebab.core.ids import Key
-from kebab.core.queries import Detail, Filters, Hit, Page, Query, Sort
+from kebab.core.queries import Filters, Hit, Page, Query
 from kebab.errors.catalog import (
     EmbeddingMismatch,
     EmbeddingUnavailable,
@@ -44,7 +44,6 @@ from kebab.wire.search import (
     MAX_LIMIT,
     DegradedChannel,
     FilteredRequest,
-    IndexRefresh,
     SearchHit,
     SearchRequest,
     SearchResponse,
@@ -67,7 +66,6 @@ FAULTS = (IoError, NotIndexed, StoreCorrupt)
 _REVISION_BYTES = 6
 _KEY_BITS = 48
 """Keys of passages are below this power of two in every base."""
-_MOST_HITS = 2**31
 
 
 def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
@@ -88,7 +86,7 @@ def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
 def _require_known(names: Sequence[str], known: set[str]) -> None:
     for name in names:
         if name not in known:
-            from kebab.search.nearest import find_nearest
+            from kebab.core.spelling import find_nearest
 
             near = find_nearest(name, known - {LOCAL}, 1)
             suggestion = f", did you mean `{near[0]}`?" if near else ""
@@ -102,8 +100,8 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
     A base that cannot be used is named in `degraded`, unless none can.
 
     Raises:
-        InvalidInput: The query is empty or not valid UTF-8, a date cannot be read, a page and a
-            cursor are given, or no base has a name.
+        InvalidInput: The query is empty or not valid UTF-8, a date cannot be read, or no base has
+            a name.
         InvalidCursor: The cursor is not from kebab, or belongs to another query.
         StaleCursor: An index has changed since the cursor was issued.
         NotIndexed: There is no index.
@@ -111,10 +109,6 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         EmbeddingMismatch: The mode needs vectors, and the settings name another model.
     """
     query = build_query(request, context.clock.now())
-    if request.page is not None:
-        if request.cursor is not None:
-            raise InvalidInput(field="$.page", cause="it excludes `cursor`")
-        query = replace(query, offset=min((request.page - 1) * query.page_size, _MOST_HITS))
     with ExitStack() as stack:
         notes = MergedNotes(context, request, query.filters, stack)
         revision, salt = notes.compute_revision(), notes.read_salt()
@@ -127,8 +121,7 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         cursor = None if following is None else encode_cursor(query, following, revision, salt)
         response = to_search_response(page, query, cursor, several=bool(request.queries))
         coverage = notes.measure_coverage(response.hits, choose_seconds(page), indexing)
-    response = complete_response(response, unmatched, coverage, indexing=indexing)
-    return structs.replace(response, refresh=notes.refresh) if notes.refresh else response
+    return complete_response(response, unmatched, coverage)
 
 
 class _Snapshot(NamedTuple):
@@ -156,13 +149,11 @@ class MergedNotes:
         filters: Filters,
         stack: ExitStack,
     ) -> None:
-        """Bring the own notes up to date when that is asked for, and open all bases."""
         self._context, self._request = context, request
         self._filters, self._stack = filters, stack
         self._snapshots: dict[str, _Snapshot] = {}
         self._faults: dict[str, Signal] = {}
         self._omitted: dict[str, list[str]] = {}
-        self.refresh: IndexRefresh | None = None
         listed = context.bases.load().bases if context.has_bases else []
         known = {LOCAL, *(base.name for base in listed)}
         _require_known(request.base, known)
@@ -170,7 +161,6 @@ class MergedNotes:
         chosen = {*request.base} or (known if request.folder is None else {LOCAL})
         if LOCAL in chosen and (chosen == {LOCAL} or context.database.exists()):
             with self._leave_out(LOCAL):
-                self.refresh = refresh_index(context, request) if request.refresh else None
                 self._open(LOCAL, context)
         for base in listed:
             if base.name in chosen:
@@ -225,9 +215,10 @@ class MergedNotes:
         """Return a page of the best passages of all bases; that of one base stays as it is."""
         inner = query
         if len(self._snapshots) > 1:
-            detail = Detail.PASSAGES if query.detail is Detail.BEST else query.detail
             limit = min(query.offset + query.page_size, MAX_LIMIT)
-            inner = replace(query, offset=0, limit=limit, max_tokens=None, detail=detail)
+            inner = replace(query, offset=0, limit=limit, max_tokens=None)
+            if query.detail == "best":
+                inner = replace(inner, detail="passages")
         pages: dict[str, Page] = {}
         for name, (context, *_) in [*self._snapshots.items()]:
             with self._leave_out(name):
@@ -265,7 +256,7 @@ class MergedNotes:
             hit._replace(rank=rank)
             for rank, (_, hit) in enumerate(merged[query.offset : end], query.offset + 1)
         ]
-        if query.detail is Detail.BEST:
+        if query.detail == "best":
             hits = drop_weak_texts(hits)
         left_out = None
         if query.max_tokens is not None:
@@ -296,7 +287,7 @@ class MergedNotes:
             ),
         )
 
-    def _rank(self, pages: Mapping[str, Page], sort: Sort) -> list[tuple[str, Hit]]:
+    def _rank(self, pages: Mapping[str, Page], sort: str) -> list[tuple[str, Hit]]:
         """Return the hits of all bases, best first; those of one base stay in their order.
 
         A passage gets its base, and a key that no passage of another base has.
@@ -311,8 +302,8 @@ class MergedNotes:
                 chunk = hit.chunk._replace(key=key, base=base)
                 rows.append((-least, number, name, hit._replace(chunk=chunk)))
         rows.sort(key=lambda row: row[:2])
-        if sort is not Sort.RELEVANCE:
-            sign = -1 if sort is Sort.NEWEST else 1
+        if sort != "relevance":
+            sign = -1 if sort == "newest" else 1
             rows.sort(key=lambda row: sign * row[3].chunk.moment_ns)
             least = max((row[3].score for row in rows), default=0.0) * SORTED_SHARE
             rows.sort(key=lambda row: row[3].score < least)

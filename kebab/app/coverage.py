@@ -26,9 +26,8 @@ from kebab.core.files import (
     join_root,
 )
 from kebab.core.ids import hash_file
-from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
-from kebab.errors.catalog import IoError, Locked, NotIndexed, OutOfMemory, StoreCorrupt
+from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.wire.coverage import (
     COUNTS,
     INDEXING_UNITS,
@@ -40,16 +39,14 @@ from kebab.wire.coverage import (
     format_left,
     merge_left_out,
 )
-from kebab.wire.record import Reply, fill_record, format_timestamp
-from kebab.wire.search import FilteredRequest, IndexRefresh, SearchHit
+from kebab.wire.record import fill_record, format_timestamp
+from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
-
     from kebab.app.object_sources import MirrorState
     from kebab.store.sqlite.documents import KnownFiles
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness
-    from kebab.wire.ingest import IngestReport
     from kebab.wire.search import DegradedChannel
 
 _NOTHING: dict[str, Any] = dict.fromkeys(COUNTS, 0)
@@ -292,14 +289,6 @@ class _Survey:
         if filters.folder is not None and not self._extents and self._sources:
             self.unlisted = [filters.folder]
 
-    def list_unread(self) -> set[str]:
-        """Return the absolute paths of the files that are known and not read."""
-        return {
-            join_root(extent.source.root, path)
-            for extent in self._extents
-            for path in self._known.list_unread(extent)
-        }
-
     def list_failed(self) -> list[str]:
         """Return the paths of the files that could not be read."""
         unread = [pair for one in self._extents for pair in self._known.list_unread(one).items()]
@@ -537,48 +526,3 @@ def _holds_content(path: str, content_hash: str) -> bool:
             return hash_file(file) == content_hash
     except OSError:
         return False
-
-
-_VECTOR_SECONDS = 5.0
-"""The longest time to wait for vectors; words find the passages that remain."""
-
-
-def refresh_index(context: AppContext, request: FilteredRequest[Reply]) -> IndexRefresh:
-    """Index new, changed and unread files of what is searched; say why when that is impossible."""
-    from kebab.app.filters import read_filters
-
-    with context.open_reader() as reader:
-        survey = _Survey(context, reader, read_filters(context, reader, request))
-        changes = survey.compare(None)
-        paths = changes.changed | changes.new | changes.gone | survey.list_unread()
-        paths.update(survey.unlisted)
-    reason = None
-    if paths and context.read_only:
-        reason = "`--read-only`"
-    elif paths and getattr(request, "cursor", None) is not None:
-        reason = "`cursor` continues the index as it was"
-    elif paths:
-        from kebab.app.ingest import ingest
-        from kebab.wire.ingest import IngestRequest
-
-        work = IngestRequest(paths=sorted(paths), changed=True, vector_seconds=_VECTOR_SECONDS)
-        try:
-            report = ingest(context, work, ignore_progress, Cancel())
-            return summarize_report(report, checked=changes.checked)
-        except (Locked, IoError, OutOfMemory) as signal:
-            reason = signal.format_message()
-    return IndexRefresh(folder="", refreshed=reason is None, reason=reason, checked=changes.checked)
-
-
-def summarize_report(report: "IngestReport", *, folder: str = "", checked: int = 0) -> IndexRefresh:
-    """Return what a run did before a search, for the reply of that search."""
-    return fill_record(
-        IndexRefresh,
-        report,
-        folder=folder,
-        refreshed=True,
-        reason=None,
-        updated=report.updated + report.moved,
-        pending=report.embedding.pending,
-        checked=checked,
-    )

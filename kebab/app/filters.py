@@ -2,15 +2,15 @@
 
 import json
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import chain, combinations
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kebab.app.context import AppContext
-from kebab.app.references import ReferenceFinder, is_path, make_absolute
+from kebab.app.references import is_path, make_absolute
 from kebab.config.settings import is_object_address
 from kebab.core.documents import Link, Source
 from kebab.core.ids import DocId
@@ -18,7 +18,7 @@ from kebab.core.media import list_type_names
 from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.dates import parse_moment
-from kebab.wire.record import NotFound, Reply, Request
+from kebab.wire.record import Reply, Request
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 if TYPE_CHECKING:
@@ -121,17 +121,6 @@ def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
     return list(dict.fromkeys(found))
 
 
-def find_link_target(catalogue: "Catalogue", name: str) -> DocId | None:
-    """Return the document that a link with this text means, in the first source that has one."""
-    from kebab.text.links import LinkResolver
-
-    targets = catalogue.list_link_targets()
-    resolver = LinkResolver(targets)
-    sources = sorted({target.source for target in targets})
-    found = (resolver.resolve(Link(DocId(""), source, "", name)) for source in sources)
-    return next(filter(None, found), None)
-
-
 def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
     """Return the documents that link to a document."""
     return [_describe(catalogue, linking) for linking in find_backlinks(catalogue, doc_id)]
@@ -171,7 +160,7 @@ def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filter
     A path filter means the first of its readings that any document passes; a value that names
     nothing stays as it is. Every channel gets the result, so that all agree.
     """
-    if not (filters.path_glob or filters.source or filters.doc_id or filters.links_to):
+    if not (filters.path_glob or filters.source or filters.doc_id):
         return filters
     values = context.build_catalogue(reader)
     if filters.source:
@@ -182,8 +171,6 @@ def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filter
         found = values.resolve_document(filters.doc_id)
         if isinstance(found, str):
             filters = replace(filters, doc_id=found)
-    if filters.links_to:
-        filters = _resolve_links(context, reader, filters)
     if filters.path_glob:
         from kebab.text.globs import list_readings
 
@@ -194,19 +181,6 @@ def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filter
                 filters = replace(filters, path_glob=excludes + reading)
                 break
     return filters
-
-
-def _resolve_links(context: AppContext, reader: "SqliteReader", filters: Filters) -> Filters:
-    catalogue = context.build_catalogue(reader)
-    target = ReferenceFinder(catalogue, chunks=False).find(str(filters.links_to))
-    if isinstance(target, NotFound) or not target.doc_id:
-        doc_id = find_link_target(catalogue, str(filters.links_to))
-    else:
-        doc_id = target.doc_id
-    if doc_id is None:
-        return filters
-    linking = find_backlinks(catalogue, doc_id)
-    return replace(filters, links_to=doc_id, linking=tuple(linking))
 
 
 def get_working_folder() -> str:
@@ -238,66 +212,40 @@ def explain_filters(
 ) -> list[UnmatchedFilter]:
     """Return the filters that no document passes, with the nearest values that exist.
 
-    When a document passes each filter alone, the result is the smallest combination that none
-    passes. `filters` are those that were searched with, `request` has them as they were given.
+    When a document passes each filter alone, the result is all of them. `filters` are those that
+    were searched with, `request` has them as they were given.
     """
     values = context.build_catalogue(reader)
     active = filters.list_active()
-    base = Filters(linking=filters.linking)
-    counts = {
-        name: values.count_documents(replace(base, **{name: active[name]})) for name in active
-    }
+    counts = {name: values.count_documents(Filters(**{name: active[name]})) for name in active}
     if not any(counts.values()) and not values.has_documents(Filters()):
         return []
-    if alone := [name for name, count in counts.items() if not count]:
-        return [
-            one for name in alone for one in _explain_alone(name, active[name], values, request)
+    together = all(counts.values())
+    if together and values.has_documents(filters):
+        return []
+    found: list[UnmatchedFilter] = []
+    for name in active if together else [name for name, count in counts.items() if not count]:
+        given = getattr(request, name) or active[name]
+        shown = [given] if isinstance(given, str) else [", ".join(map(str, given))]
+        found += [
+            UnmatchedFilter(
+                filter=name,
+                value=one,
+                documents=counts[name],
+                nearest=[] if together else _find_nearest_values(name, one, values),
+            )
+            for one in (active[name] if FILTERS[name].repeats and not together else shown)
         ]
-    return [
-        UnmatchedFilter(
-            filter=name,
-            value=_format_value(name, active[name], request),
-            documents=counts[name],
-            nearest=[],
-        )
-        for name in _find_empty_combination(base, active, values)
-    ]
-
-
-def _find_empty_combination(
-    base: Filters, active: Mapping[str, Any], values: "Catalogue"
-) -> tuple[str, ...]:
-    """Return the first of the smallest combinations of filters that no document passes."""
-    for size in range(2, len(active) + 1):
-        for names in combinations(active, size):
-            if not values.has_documents(replace(base, **{name: active[name] for name in names})):
-                return names
-    return ()
-
-
-def _format_value(name: str, value: Any, request: FilteredRequest[Reply]) -> str:
-    given = getattr(request, name) or value
-    return given if isinstance(given, str) else ", ".join(map(str, given))
-
-
-def _explain_alone(
-    name: str, value: Any, values: "Catalogue", request: FilteredRequest[Reply]
-) -> Iterator[UnmatchedFilter]:
-    """Yield an entry for each value of a filter that no document passes."""
-    for one in value if FILTERS[name].repeats else [_format_value(name, value, request)]:
-        yield UnmatchedFilter(
-            filter=name, value=one, documents=0, nearest=_find_nearest_values(name, one, values)
-        )
+    return found
 
 
 def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str]:
     """Return the existing values that are most like a value; media types by their short names."""
-    from kebab.search.nearest import MAX_NEAREST, find_nearest, find_nearest_globs
+    from kebab.core.spelling import MAX_NEAREST, find_nearest
+    from kebab.text.globs import find_nearest_globs
 
     existing, near = list[str](), list[str]()
     match FILTERS[name].nearest:
-        case None:
-            pass
         case "globs":
             return find_nearest_globs(value, values.list_values("path_glob"))
         case "days":

@@ -44,9 +44,9 @@ from kebab.core.ids import ChunkId, DocId
 from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback
 from kebab.core.queries import StoredChunk
+from kebab.core.spelling import find_nearest
 from kebab.errors.catalog import NotIndexed
 from kebab.search.citations import build_file_path, cite_chunk
-from kebab.search.nearest import find_nearest
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import LeftOutText
 from kebab.wire.library import (
@@ -451,7 +451,6 @@ def _to_related_doc(rank: int, found: "RelatedDocument") -> RelatedDoc:
             highlights=list(found.snippet.highlights),
             cosine=found.cosine,
         ),
-        terms=list(found.shared_words),
     )
 
 
@@ -501,17 +500,17 @@ def find_duplicates(
 def _to_group(library: LibraryReader, group: "Group") -> DuplicateGroup:
     from kebab.search.snippet import cut_snippet
 
-    ends = {key for text in group.texts for key in (text.keys[0], text.keys[-1])}
+    ends = {key for item in group.items for key in (item.keys[0], item.keys[-1])}
     chunks = {chunk.key: chunk for chunk in library.load_chunks(sorted(ends))}
     members = [
-        _to_member(group, number, chunks[text.keys[0]], chunks[text.keys[-1]])
-        for number, text in enumerate(group.texts)
+        _to_member(group, number, chunks[item.keys[0]], chunks[item.keys[-1]])
+        for number, item in enumerate(group.items)
     ]
     return DuplicateGroup(
-        unit=group.items.unit,
+        unit=group.unit,
         kind="exact" if group.exact else "near",
         similarity=group.similarity,
-        snippet=cut_snippet(chunks[group.texts[0].keys[0]].text, {}, _SNIPPET_CHARS).text,
+        snippet=cut_snippet(chunks[group.items[0].keys[0]].text, {}, _SNIPPET_CHARS).text,
         members=members,
     )
 
@@ -519,11 +518,11 @@ def _to_group(library: LibraryReader, group: "Group") -> DuplicateGroup:
 def _to_member(
     group: "Group", number: int, first: StoredChunk, last: StoredChunk
 ) -> DuplicateMember:
-    whole = group.items.unit == "document"
+    whole = group.unit == "document"
     return fill_record(
         DuplicateMember,
         first,
-        similarity=group.cluster.similarity[number],
+        similarity=group.similarities[number],
         exact=group.is_equal(number),
         doc_path=first.path,
         file=build_file_path(first),

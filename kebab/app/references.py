@@ -220,7 +220,7 @@ class DocumentNames:
 
     def suggest(self, name: str) -> list[DocumentName]:
         """Return the documents whose file names are most like this one."""
-        from kebab.search.nearest import find_nearest
+        from kebab.core.spelling import find_nearest
 
         wanted, named = _fold_case(name).rpartition("/")[2], self._by_folded_case
         near = find_nearest(wanted, named, _MAX_SUGGESTIONS) if wanted else []

@@ -14,15 +14,11 @@ from kebab.app.coverage import (
 from kebab.app.filters import build_filters, explain_filters, suggest_nearest
 from kebab.core.documents import EMBEDDING_VERSION, check_freshness
 from kebab.core.queries import (
-    Confidence,
-    Detail,
     Filters,
     Hit,
     Mode,
     Page,
     Query,
-    QueryInterpretation,
-    Sort,
     StoredChunk,
 )
 from kebab.errors.catalog import InvalidInput, TooLarge
@@ -30,10 +26,11 @@ from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.engine import SearchEngine
 from kebab.search.query_parser import parse_query
 from kebab.wire.citation import LineSpan
-from kebab.wire.coverage import Coverage, Indexing
+from kebab.wire.coverage import Coverage
 from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import (
     MAX_QUERY_BYTES,
+    DetailName,
     FilteredRequest,
     QueryParsed,
     SearchHit,
@@ -67,12 +64,12 @@ def build_query(request: SearchRequest, now: float) -> Query:
         limit=request.limit,
         filters=filters,
         per_doc=request.per_doc,
-        min_confidence=Confidence(request.min_confidence),
-        detail=Detail(request.detail),
+        min_confidence=request.min_confidence,
+        detail=request.detail,
         snippet_chars=request.snippet_chars,
         max_tokens=request.max_tokens,
         rerank=request.rerank,
-        sort=Sort(request.sort),
+        sort=request.sort,
         trace=request.trace,
     )
 
@@ -95,18 +92,16 @@ def choose_seconds(page: Page) -> float:
 def complete_response(
     response: SearchResponse,
     unmatched: list[UnmatchedFilter],
-    coverage: Coverage,
-    *,
-    indexing: Indexing | None,
+    coverage: Coverage | None,
 ) -> SearchResponse:
     """Return a response with what is known besides its page."""
+    indexing = coverage.indexing if coverage else None
     return structs.replace(
         response,
         degraded=explain_degraded(response.degraded, indexing),
         unmatched_filters=unmatched,
         hint=suggest_nearest(unmatched),
         coverage=coverage,
-        indexing=indexing or UNSET,
     )
 
 
@@ -131,30 +126,16 @@ def to_search_response(
         index_versions=[*dict.fromkeys(map(format_index_version, versions))],
         chunker_versions=[*dict.fromkeys(hit.chunk.chunker_version for hit in page.hits)],
         embedding_versions=versions,
-        query_parsed=_describe_reading(page.interpretation),
+        query_parsed=page.query_parsed or QueryParsed(),
         convincing_queries=list(page.convincing_queries) if several else UNSET,
         trace=list(page.stages) if query.trace else UNSET,
     )
 
 
-def _describe_reading(read: QueryInterpretation) -> QueryParsed:
-    """Return how a query was read, times as text."""
-    filters = {
-        name: format_timestamp(value) if isinstance(value, float) else value
-        for name, value in read.filters.list_active().items()
-    }
-    filters = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in filters.items()
-    }
-    return fill_record(QueryParsed, read, filters=filters)
-
-
-def to_search_hit(
-    hit: Hit, detail: Detail = Detail.SNIPPETS, *, several: bool = False
-) -> SearchHit:
+def to_search_hit(hit: Hit, detail: DetailName = "snippets", *, several: bool = False) -> SearchHit:
     """Convert a hit, and compare its file with the disk."""
     chunk, (text, highlights) = hit.chunk, hit.snippet
-    whole = detail in (Detail.PASSAGES, Detail.BEST)
+    whole = detail in ("passages", "best")
     return fill_record(
         SearchHit,
         hit,

@@ -207,7 +207,7 @@ VERBS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("similar", "like"), ("related",)),
     **dict.fromkeys(("toc", "headings"), ("outline",)),
     **dict.fromkeys(("web", "ui", "server"), ("serve",)),
-    "backlinks": ("list", "--links-to"),
+    "backlinks": ("inspect",),
     "duplicates": ("dupes",),
     "edit": ("open",),
     "lint": ("review",),

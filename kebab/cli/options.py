@@ -269,9 +269,6 @@ _FILTERS: tuple[Callable[[Any], Any], ...] = (
         **_DOCUMENTS,
     ),
     _DOC_ID,
-    click.option(
-        "--links-to", metavar="DOC", help="Only documents that link to this one.", **_DOCUMENTS
-    ),
     click.option("--since", metavar="WHEN", help="Only documents since a date, or within `7d`."),
     click.option("--until", metavar="WHEN", help="Only documents before a date."),
     click.option(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kebab.cli.prompt import open_devices
 from kebab.cli.render.canvas import Canvas, limit_text_width, measure_width, pluralize, truncate
@@ -22,7 +22,6 @@ from kebab.errors.system import translate_import_errors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from prompt_toolkit.application import Application
     from prompt_toolkit.buffer import Buffer
     from prompt_toolkit.input import Input
     from prompt_toolkit.key_binding import KeyBindings
@@ -100,6 +99,10 @@ class Selection:
         self.index = max(0, min(len(self.hits) - 1, self.index + step))
         self.scroll = 0
 
+    def turn(self, lines: int) -> None:
+        """Scroll the preview."""
+        self.scroll = max(0, self.scroll + lines)
+
     def draw_list(self, canvas: Canvas) -> list[str]:
         """Return one line for each hit around the chosen one; `>` marks the chosen one.
 
@@ -154,7 +157,10 @@ def pick_hit(
         DependencyMissing: The library of the picker cannot be loaded.
     """
     with translate_import_errors("choosing a hit", "prompt-toolkit"):
-        import prompt_toolkit  # noqa: F401 - the imports below are of its parts
+        from prompt_toolkit.application import Application
+        from prompt_toolkit.buffer import Buffer
+        from prompt_toolkit.document import Document
+        from prompt_toolkit.output import ColorDepth
 
     keyboard, screen = devices or open_devices(channel)
     selection.update(query)
@@ -163,57 +169,34 @@ def pick_hit(
         size = screen.get_size()
         return Canvas(width=limit_text_width(size.columns), height=size.rows, color=color)
 
-    application = _build_application(selection, query, create_canvas, (keyboard, screen))
-    return application.run()
-
-
-def _build_application(
-    selection: Selection,
-    query: str,
-    create_canvas: Callable[[], Canvas],
-    devices: tuple[Input, Output],
-) -> Application[SearchHit | None]:
-    from prompt_toolkit.application import Application
-    from prompt_toolkit.buffer import Buffer
-    from prompt_toolkit.document import Document
-    from prompt_toolkit.output import ColorDepth
-
     buffer = Buffer(multiline=False, document=Document(query))
     application: Application[SearchHit | None] = Application(
         layout=_build_layout(selection, buffer, create_canvas),
         key_bindings=_build_keys(selection),
         full_screen=True,
         erase_when_done=True,
-        input=devices[0],
-        output=devices[1],
-        color_depth=None if create_canvas().color else ColorDepth.DEPTH_1_BIT,
+        input=keyboard,
+        output=screen,
+        color_depth=None if color else ColorDepth.DEPTH_1_BIT,
     )
     application.ttimeoutlen = 0.05
-    search = _Debounced(selection, application)
-    buffer.on_text_changed += lambda _: search.begin(buffer.text)
-    return application
+    waiting: list[asyncio.Task[None]] = []
 
-
-class _Debounced:
-    """Searches when typing rests; a further letter replaces the search before it."""
-
-    def __init__(self, selection: Selection, application: Application[Any]) -> None:
-        self._selection = selection
-        self._application = application
-        self._task: asyncio.Task[None] | None = None
-
-    def begin(self, query: str) -> None:
-        if self._task is not None:
-            self._task.cancel()
-        self._task = self._application.create_background_task(self._search(query))
-
-    async def _search(self, query: str) -> None:
+    async def search_when_typing_rests() -> None:
         await asyncio.sleep(_PAUSE_S)
         try:
-            self._selection.update(query)
+            selection.update(buffer.text)
         except Signal as failed:
-            self._application.exit(exception=failed)
-        self._application.invalidate()
+            application.exit(exception=failed)
+        application.invalidate()
+
+    def begin(_: Buffer) -> None:
+        while waiting:
+            waiting.pop().cancel()
+        waiting.append(application.create_background_task(search_when_typing_rests()))
+
+    buffer.on_text_changed += begin
+    return application.run()
 
 
 def _build_layout(
@@ -248,31 +231,15 @@ def _build_layout(
     return Layout(HSplit(rows), focused_element=buffer)
 
 
-def _copy_reference(selection: Selection, screen: Output) -> None:
-    """Send the reference of the chosen hit to the terminal, which may put it on the clipboard."""
-    if selection.chosen is None:
-        return
-    reference = format_line_range(selection.chosen.citation)
-    text = base64.b64encode(reference.encode("utf-8", "replace")).decode()
-    screen.write_raw(f"\x1b]52;c;{text}\x07")
-    screen.flush()
-    selection.note = f"sent: {reference}"
-
-
 def _build_keys(selection: Selection) -> KeyBindings:
     from prompt_toolkit.application import run_in_terminal
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
     keys = KeyBindings()
-    steps = {"up": -1, "c-p": -1, "down": 1, "c-n": 1}
-    for name, step in steps.items():
+    for name, step in {"up": -1, "c-p": -1, "down": 1, "c-n": 1}.items():
         keys.add(name)(lambda _, step=step: selection.move(step))
     for name, lines in {"pageup": -_LISTED, "pagedown": _LISTED}.items():
-
-        def scroll(_: KeyPressEvent, lines: int = lines) -> None:
-            selection.scroll = max(0, selection.scroll + lines)
-
-        keys.add(name)(scroll)
+        keys.add(name)(lambda _, lines=lines: selection.turn(lines))
 
     @keys.add("c-o")
     async def open_file(_: KeyPressEvent) -> None:
@@ -280,18 +247,19 @@ def _build_keys(selection: Selection) -> KeyBindings:
 
     @keys.add("c-y")
     def copy(event: KeyPressEvent) -> None:
-        _copy_reference(selection, event.app.output)
+        """Send the reference to the terminal, which may put it on the clipboard."""
+        if selection.chosen is not None:
+            reference = format_line_range(selection.chosen.citation)
+            text = base64.b64encode(reference.encode("utf-8", "replace")).decode()
+            event.app.output.write_raw(f"\x1b]52;c;{text}\x07")
+            event.app.output.flush()
+            selection.note = f"sent: {reference}"
 
     def choose(event: KeyPressEvent) -> None:
         if selection.chosen is not None:
             event.app.exit(result=selection.chosen)
 
     keys.add("enter")(open_file if selection.opens else choose)
-
-    @keys.add("escape", eager=True)
-    @keys.add("c-c")
-    @keys.add("c-d")
-    def leave(event: KeyPressEvent) -> None:
-        event.app.exit(result=None)
-
+    for name in ("escape", "c-c", "c-d"):
+        keys.add(name, eager=True)(lambda event: event.app.exit(result=None))
     return keys

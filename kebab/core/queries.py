@@ -10,7 +10,16 @@ from kebab.core.chunks import Place
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
 
 if TYPE_CHECKING:
-    from kebab.wire.search import DegradedChannel, LeftOut, Retrieval, TraceStage
+    from kebab.wire.search import (
+        ConfidenceName,
+        DegradedChannel,
+        DetailName,
+        LeftOut,
+        QueryParsed,
+        Retrieval,
+        SortName,
+        TraceStage,
+    )
 
 
 COLUMN_WEIGHTS = (4.0, 2.5, 1.0)
@@ -29,31 +38,6 @@ class Mode(StrEnum):
     VECTOR = "vector"
 
 
-class Detail(StrEnum):
-    """How much text of a passage a hit carries: none, a part, or all of it."""
-
-    IDS = "ids"
-    SNIPPETS = "snippets"
-    PASSAGES = "passages"
-    BEST = "best"
-
-
-class Sort(StrEnum):
-    """What the hits of a search are ordered by."""
-
-    RELEVANCE = "relevance"
-    NEWEST = "newest"
-    OLDEST = "oldest"
-
-
-class Confidence(StrEnum):
-    """How likely a hit answers the query."""
-
-    STRONG = "strong"
-    FAIR = "fair"
-    WEAK = "weak"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
@@ -62,8 +46,7 @@ class Filters:
 
     `since` (inclusive) and `until` (exclusive) bound the document's date, or the modification time
     of a file without one, in seconds since the epoch. `path_glob` uses `*` (within a folder), `**`
-    and `?`. `folder` is an absolute path. `links_to` names a document, and `linking` holds the ids
-    of the documents that link to it once it is resolved; so `linking` is no condition of its own.
+    and `?`. `folder` is an absolute path.
     """
 
     tag: tuple[str, ...] = ()
@@ -75,10 +58,8 @@ class Filters:
     folder: str | None = None
     author: tuple[str, ...] = ()
     property: tuple[str, ...] = ()
-    links_to: str | None = None
     since: float | None = None
     until: float | None = None
-    linking: tuple[str, ...] = field(default=(), compare=False)
 
     @builtins.property  # a field has this name
     def is_active(self) -> bool:
@@ -94,26 +75,24 @@ class Filters:
 class FilterRow(NamedTuple):
     """A filter: its flag, whether it can be repeated, and which values are offered instead.
 
-    `nearest` names what a value that no document passes is compared with; nothing is offered
-    without it.
+    `nearest` names what a value that no document passes is compared with.
     """
 
     flag: str
     repeats: bool = False
-    nearest: Literal["values", "globs", "paths", "sources", "days"] | None = None
+    nearest: Literal["values", "globs", "paths", "sources", "days"] = "values"
 
 
 FILTERS: dict[str, FilterRow] = {
-    "tag": FilterRow("--tag", repeats=True, nearest="values"),
-    "lang": FilterRow("--lang", repeats=True, nearest="values"),
-    "media": FilterRow("--type", repeats=True, nearest="values"),
+    "tag": FilterRow("--tag", repeats=True),
+    "lang": FilterRow("--lang", repeats=True),
+    "media": FilterRow("--type", repeats=True),
     "path_glob": FilterRow("--path", nearest="globs"),
     "source": FilterRow("--source", repeats=True, nearest="sources"),
     "doc_id": FilterRow("--doc-id", nearest="paths"),
     "folder": FilterRow("--in", nearest="sources"),
-    "author": FilterRow("--author", repeats=True, nearest="values"),
-    "property": FilterRow("--property", repeats=True, nearest="values"),
-    "links_to": FilterRow("--links-to", nearest="paths"),
+    "author": FilterRow("--author", repeats=True),
+    "property": FilterRow("--property", repeats=True),
     "since": FilterRow("--since", nearest="days"),
     "until": FilterRow("--until", nearest="days"),
 }
@@ -140,12 +119,12 @@ class Query:
     offset: int = 0
     filters: Filters = field(default_factory=Filters)
     per_doc: int | None = None
-    min_confidence: Confidence = Confidence.WEAK
-    detail: Detail = Detail.SNIPPETS
+    min_confidence: "ConfidenceName" = "weak"
+    detail: "DetailName" = "snippets"
     snippet_chars: int = 240
     max_tokens: int | None = None
     rerank: bool | None = None
-    sort: Sort = Sort.RELEVANCE
+    sort: "SortName" = "relevance"
     trace: bool = False
 
     @property
@@ -217,7 +196,7 @@ class Hit(NamedTuple):
 
     rank: int
     score: float
-    confidence: Confidence
+    confidence: "ConfidenceName"
     chunk: StoredChunk
     snippet: Snippet
     retrieval: "Retrieval"
@@ -225,15 +204,6 @@ class Hit(NamedTuple):
     """The indexes of the queries that found it."""
     symbol: tuple[int, int] | None = None
     """The first and the last line of the function or class around it, where they are known."""
-
-
-class QueryInterpretation(NamedTuple):
-    """How the text of a query was read: words as they are written, phrases, and filters."""
-
-    terms: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    filters: Filters = Filters()
 
 
 class Page(NamedTuple):
@@ -252,7 +222,7 @@ class Page(NamedTuple):
     """The rarity of every term of the query in the library, also of terms that occur nowhere."""
     answerability: float = 0.0
     """The probability that the first hit of the whole search is one."""
-    interpretation: QueryInterpretation = QueryInterpretation()
+    query_parsed: "QueryParsed | None" = None
     """How the query was read."""
     absent_terms: tuple[str, ...] = ()
     """Words and phrases of the query that occur nowhere in what was searched, as written."""

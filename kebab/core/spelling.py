@@ -40,3 +40,28 @@ def count_edits(word: str, other: str, most: int = NEAR) -> int:
         if min(row) > most:
             return most + 1
     return min(row[-1], most + 1)
+
+
+MAX_NEAREST = 3
+_SIMILAR = 0.6
+"""The least share of common letters; `difflib` uses it too."""
+
+
+def find_nearest(value: str, existing: Iterable[str], limit: int = MAX_NEAREST) -> list[str]:
+    """Return the existing values that are most like a value, the nearest first.
+
+    Values that one begins or contains the other come first, then those that are spelled alike.
+    """
+    by_key = {one.casefold(): one for one in existing}
+    key = value.casefold()
+    starts = [one for one in by_key if one.startswith(key) or key.startswith(one)]
+    holds = [one for one in by_key if key in one or one in key] if key else []
+    alike = find_alike_spellings(key, by_key)
+    return [by_key[one] for one in dict.fromkeys((*starts, *alike, *holds))][:limit]
+
+
+def find_alike_spellings(value: str, existing: Iterable[str]) -> list[str]:
+    """Return the few existing values that are spelled most like a value."""
+    import difflib  # few searches need it
+
+    return difflib.get_close_matches(value, list(existing), n=MAX_NEAREST, cutoff=_SIMILAR)

@@ -27,7 +27,7 @@ from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedO
 from kebab.rag.engine import DraftAnswer, check_quote, locate_terms
 from kebab.rag.quote_units import CodeBlock, find_code_blocks, find_quote_units
 from kebab.search.answerability import compute_relative_evidence
-from kebab.search.rerank import compare_tokens, compute_mean_token
+from kebab.search.rerank import compare_tokens
 from kebab.search.snippet import compute_coverage, weigh_keywords
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.model_input import escape_text
@@ -134,7 +134,7 @@ def _compare_meaning(
     tokens = {key: found for key, found in tokens.items() if len(found.spans)}
     if not tokens or not len(asked.spans):
         return candidates
-    cosines = compare_tokens(asked, tokens, compute_mean_token([*tokens.values()]))
+    cosines = compare_tokens(asked, tokens)
     places = {
         term: [
             index for index, (first, last) in enumerate(asked.spans) if first < end and start < last

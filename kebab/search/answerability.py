@@ -23,12 +23,13 @@ from msgspec.structs import replace
 
 from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
 from kebab.core.ids import Key
-from kebab.core.queries import Confidence, Query, StoredChunk
-from kebab.search.code_order import has_mostly_code
+from kebab.core.queries import Query, StoredChunk
 from kebab.search.lexical import QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
+from kebab.search.reordering import has_mostly_code
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
+from kebab.wire.search import ConfidenceName
 
 READ_LIMIT = 5
 """How many of the first hits are read."""
@@ -227,18 +228,18 @@ def compute_relative_evidence(score: float, best: float) -> float:
     return (score / best) ** (1 / _EXPONENT) if best > 0 else 0.0
 
 
-def classify_confidence(score: float) -> Confidence:
+def classify_confidence(score: float) -> ConfidenceName:
     """Return the confidence of a calibrated score."""
     if score >= STRONG:
-        return Confidence.STRONG
-    return Confidence.FAIR if score >= FAIR else Confidence.WEAK
+        return "strong"
+    return "fair" if score >= FAIR else "weak"
 
 
-_LEAST_SCORES = {Confidence.STRONG: STRONG, Confidence.FAIR: FAIR, Confidence.WEAK: 0.0}
+_LEAST_SCORES = {"strong": STRONG, "fair": FAIR, "weak": 0.0}
 
 
 def select_confident(
-    candidates: RankedCandidates, calibration: Calibration, least: Confidence
+    candidates: RankedCandidates, calibration: Calibration, least: ConfidenceName
 ) -> RankedCandidates:
     """Return the candidates of at least some confidence; these come first in the order."""
     bound = _LEAST_SCORES[least]

@@ -23,7 +23,7 @@ from msgspec import UNSET
 from kebab.core.chunks import Extent
 from kebab.core.ids import Key
 from kebab.core.media import CitationKind, get_media_type
-from kebab.core.queries import Confidence, Detail, Hit, Query, Snippet, StoredChunk
+from kebab.core.queries import Hit, Query, Snippet, StoredChunk
 from kebab.search.snippet import cut_snippet, highlight_text
 from kebab.text.model_input import estimate_tokens
 
@@ -82,7 +82,7 @@ def fit_budget(
     kept, spent = required, sum(costs[:required])
     while kept < len(hits):
         hit = hits[kept]
-        may_be_bare = query.detail is Detail.BEST and hit.confidence is Confidence.WEAK
+        may_be_bare = query.detail == "best" and hit.confidence == "weak"
         if spent + costs[kept] > room and may_be_bare:
             hits[kept] = hit._replace(snippet=Snippet(""))
             costs[kept] = estimate_hit_tokens(hits[kept])
@@ -147,7 +147,7 @@ def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     Texts have the hits above weak, the first one of each query, and where few hits are above weak
     the first weak ones.
     """
-    better = [hit for hit in hits if hit.confidence is not Confidence.WEAK]
+    better = [hit for hit in hits if hit.confidence != "weak"]
     firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
     kept = {hit.chunk.key for hit in (*better, *firsts.values())}
     weak = [hit.chunk.key for hit in hits if hit.chunk.key not in kept]
@@ -179,7 +179,7 @@ def grow_texts(
             continue
         taken.add(chunk.key)
         own = _GROWN_TOKENS - estimate_tokens(chunk.text)
-        free = 0 if hit.confidence is Confidence.WEAK else max(0, min(room, own))
+        free = 0 if hit.confidence == "weak" else max(0, min(room, own))
         extents = list_extents(chunk.key)
         chunk = _grow_passage(chunk, extents, read, _Limits(taken, later.keys(), free))
         absorbed = [later.pop(key) for key in taken & later.keys()]

@@ -1,84 +1,68 @@
-"""Finds duplicate documents and passages: candidates by MinHash signatures, then exactly."""
+"""Finds duplicate documents and passages: candidates by MinHash signatures, then exactly.
+
+A text is a set of shingles: runs of three tokens. Two texts are as similar as the Jaccard index of
+their sets.
+"""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kebab.core.chunks import PassageHashes
 from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
-from kebab.core.progress import ProgressCallback, ignore_progress
+from kebab.core.progress import Progress, ProgressCallback, ProgressKind, ignore_progress
 from kebab.core.queries import Filters
-from kebab.search.signatures import SIGNATURE_SIZE, SignatureIndex, Text, name_text
+from kebab.errors.system import translate_import_errors
+from kebab.text.language import split_units
+from kebab.text.normalize import normalize_for_index
+from kebab.text.tokenizer import tokenize_unit
 from kebab.wire.related import GroupUnit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from kebab.search.signatures import Hashes, Indexes, Signatures
-
-    Pairs: TypeAlias = NDArray[np.int64]
-
-
-class Cluster(NamedTuple):
-    """Items by index, the leader first, and the similarity of each to the leader."""
-
-    items: tuple[int, ...]
-    similarity: tuple[float, ...]
+    Hashes: TypeAlias = NDArray[np.uint64]
+    Signature: TypeAlias = NDArray[np.uint32]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Items:
-    """Documents or passages to compare."""
+class Item(NamedTuple):
+    """A document or a passage to compare.
+
+    `name` equals for items of one text, and `content` for identical ones: it is the hash of the
+    bytes of a document, or of the text.
+    """
+
+    name: tuple[str, ...]
+    content: str
+    keys: tuple[Key, ...]
+    signature: "Signature"
+
+
+class Group(NamedTuple):
+    """Copies of one text, the leader first, and the similarity of each to the leader."""
 
     unit: GroupUnit
-    rows: "Signatures"
-    names: Sequence[str]
-    """The name of each text."""
-    contents: Sequence[str]
-    """What equals for identical items: the hash of the bytes of a document, or of the text."""
-    compared: Sequence[int]
-    """The items that are long enough to be compared."""
-    keys: Sequence[Key]
-    """The keys of all passages."""
-    starts: Sequence[int]
-    """The first passage of each item, and the end of the last item."""
-
-    def get_text(self, item: int) -> Text:
-        """Return the text of an item."""
-        return Text(self.names[item], tuple(self.keys[self.starts[item] : self.starts[item + 1]]))
-
-
-@dataclass(frozen=True)
-class Group:
-    """Copies of one text."""
-
-    items: Items
-    cluster: Cluster
-
-    @cached_property
-    def texts(self) -> list[Text]:
-        """The text of each copy, the leader first."""
-        return [self.items.get_text(item) for item in self.cluster.items]
+    items: Sequence[Item]
+    similarities: Sequence[float]
 
     def is_equal(self, number: int) -> bool:
         """Return whether a copy equals the first one."""
-        contents, members = self.items.contents, self.cluster.items
-        return contents[members[number]] == contents[members[0]]
+        return self.items[number].content == self.items[0].content
 
     @property
     def exact(self) -> bool:
         """Whether all copies are equal."""
-        return all(map(self.is_equal, range(len(self.cluster.items))))
+        return all(map(self.is_equal, range(len(self.items))))
 
     @property
     def similarity(self) -> float:
         """The lowest similarity of a copy to the first one."""
-        return min(self.cluster.similarity)
+        return min(self.similarities)
 
 
 class DuplicateGroups(NamedTuple):
@@ -107,23 +91,42 @@ def find_duplicates(
     found = library.list_passages(filters)
     if not found.keys:
         return DuplicateGroups(groups=[], compared=0)
-    index = SignatureIndex(library, report)
-    documents, passages = _build_items(index, found)
-    numbers = {owner: number for number, owner in enumerate(dict.fromkeys(found.documents))}
-    owners = [numbers[owner] for owner in found.documents]
+    comparer = _Comparer(library, found, report)
+    starts = list(map(range, *_list_documents(found.documents)))
+    owners = [number for number, places in enumerate(starts) for _ in places]
+    own = set(select_own(found))
+    documents = [
+        comparer.build_item([place for place in places if place in own], found.contents[places[0]])
+        for places in starts
+    ]
     groups: list[Group] = []
     group_of: dict[int, int] = {}
-    for number, cluster in enumerate(_find_clusters(index, documents, threshold, exact=exact)):
-        groups.append(Group(documents, cluster))
-        group_of |= dict.fromkeys(cluster.items, number)
-    for cluster in _find_clusters(index, passages, threshold, exact=exact):
+    clusters = _find_clusters(documents, range(len(documents)), threshold, comparer, exact=exact)
+    for number, cluster in enumerate(clusters):
+        groups.append(_build_group("document", documents, cluster))
+        group_of |= dict.fromkeys(cluster, number)
+    passages = [
+        comparer.build_item([place], text_hash) for place, text_hash in enumerate(found.hashes)
+    ]
+    long = [place for place, text in enumerate(found.hashes) if comparer.counts[text] >= MIN_TOKENS]
+    for cluster in _find_clusters(passages, long, threshold, comparer, exact=exact):
         # Passages may repeat only because their documents are duplicates.
-        holders = [owners[item] for item in cluster.items]
+        holders = [owners[place] for place in cluster]
         common = {group_of.get(holder) for holder in holders}
         if len(set(holders)) < len(holders) or len(common) > 1 or None in common:
-            groups.append(Group(passages, cluster))
-    groups.sort(key=lambda group: (group.items.unit, -group.similarity, -len(group.cluster.items)))
+            groups.append(_build_group("passage", passages, cluster))
+    groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.items)))
     return DuplicateGroups(groups=groups, compared=len(found.keys))
+
+
+def _list_documents(owners: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return where the passages of each document start, and where they end."""
+    changes = [place for place, (one, other) in enumerate(pairwise(owners), 1) if one != other]
+    return [0, *changes], [*changes, len(owners)]
+
+
+def _build_group(unit: GroupUnit, items: Sequence[Item], cluster: Mapping[int, float]) -> Group:
+    return Group(unit, [items[place] for place in cluster], [*cluster.values()])
 
 
 _MANY = 8
@@ -140,87 +143,114 @@ def select_own(found: PassageHashes) -> list[int]:
     ]
 
 
-def _build_items(index: SignatureIndex, found: PassageHashes) -> tuple[Items, Items]:
-    """Return the documents, by their own passages, and the passages."""
-    import numpy as np
+_BATCH = 1024
+_REPORT_EVERY = 256
+_CACHED_SETS = 4096
+"""How many sets of shingles are cached."""
 
-    rows, counts = index.sign_passages(found.keys, found.hashes)
-    own = select_own(found)
-    hashes = [found.hashes[place] for place in own]
-    owners = [found.documents[place] for place in own]
-    starts = np.flatnonzero(np.diff(owners, prepend=-1)).tolist()
-    ends = [*starts, len(own)]
-    documents = Items(
-        unit="document",
-        rows=np.minimum.reduceat(rows[own], starts, axis=0),  # those of the unions
-        names=[name_text(hashes[start:end]) for start, end in pairwise(ends)],
-        contents=[found.contents[own[start]] for start in starts],
-        compared=range(len(starts)),
-        keys=[found.keys[place] for place in own],
-        starts=ends,
-    )
-    passages = Items(
-        unit="passage",
-        rows=rows,
-        names=found.hashes,
-        contents=found.hashes,
-        compared=np.flatnonzero(counts >= MIN_TOKENS).tolist(),
-        keys=found.keys,
-        starts=range(len(found.keys) + 1),
-    )
-    return documents, passages
+
+class _Comparer:
+    """The signatures of the passages of a library, and exact similarities of items."""
+
+    def __init__(
+        self, library: LibraryReader, found: PassageHashes, report: ProgressCallback
+    ) -> None:
+        with translate_import_errors("finding duplicates", "numpy"):
+            import numpy  # noqa: F401, ICN001 - loaded here, so that its absence is an error
+
+        self._library = library
+        self._found = found
+        self._report = report
+        self._compared = 0
+        self._load_set = lru_cache(_CACHED_SETS)(self._compute_set)
+        self._signatures: dict[str, Signature] = {}
+        self.counts: dict[str, int] = {}
+        """The number of tokens of each text, by its hash."""
+        distinct = list(dict(zip(found.hashes, found.keys, strict=True)).items())
+        for start in range(0, len(distinct), _BATCH):
+            batch = distinct[start : start + _BATCH]
+            texts = library.load_texts([key for _, key in batch])
+            for text_hash, key in batch:
+                codes = _hash_tokens(texts[key])
+                self.counts[text_hash] = len(codes)
+                self._signatures[text_hash] = compute_signature(_shingle(codes))
+            self._report_step("sign", start + len(batch), len(distinct), "chunks")
+
+    def build_item(self, places: Sequence[int], content: str) -> Item:
+        """Return the item of some passages; its signature is that of their union."""
+        import numpy as np
+
+        name = tuple(self._found.hashes[place] for place in places)
+        keys = tuple(self._found.keys[place] for place in places)
+        rows = [self._signatures[text_hash] for text_hash in name]
+        return Item(name, content, keys, np.minimum.reduce(rows) if rows[1:] else rows[0])
+
+    def measure(self, left: Item, right: Item) -> float:
+        """Return the exact similarity of two items: the share of their shingles in common."""
+        import numpy as np
+
+        self._compared += 1
+        if self._compared % _REPORT_EVERY == 0:
+            self._report_step("compare", self._compared, None, "pairs")
+        one, other = self._load_set(left.keys), self._load_set(right.keys)
+        shared = len(np.intersect1d(one, other, assume_unique=True))
+        return shared / ((len(one) + len(other) - shared) or 1)
+
+    def _compute_set(self, keys: tuple[Key, ...]) -> "Hashes":
+        import numpy as np
+
+        texts = self._library.load_texts(keys)
+        return np.unique(np.concatenate([_shingle(_hash_tokens(texts[key])) for key in keys]))
+
+    def _report_step(self, phase: str, done: int, total: int | None, unit: str) -> None:
+        kind = ProgressKind.HEARTBEAT
+        self._report(Progress(kind=kind, phase=phase, done=done, total=total, unit=unit))
 
 
 def _find_clusters(
-    index: SignatureIndex, items: Items, threshold: float, *, exact: bool
-) -> Iterator[Cluster]:
-    """Yield the clusters of duplicate items."""
-    equal: dict[str, list[int]] = defaultdict(list)
-    digests = items.contents if exact else items.names
-    for item in items.compared:
-        equal[digests[item]].append(item)
+    items: Sequence[Item],
+    compared: Sequence[int],
+    threshold: float,
+    comparer: _Comparer,
+    *,
+    exact: bool,
+) -> Iterator[dict[int, float]]:
+    """Yield the clusters of duplicate items, with the similarity of each to the first one."""
+    equal: defaultdict[str | tuple[str, ...], list[int]] = defaultdict(list)
+    for place in compared:
+        equal[items[place].content if exact else items[place].name].append(place)
     # Equal items are compared once.
-    copies = {group[0]: group for group in equal.values()}
+    copies = {places[0]: places for places in equal.values()}
     if not exact:
         firsts = list(copies)
-        pairs = find_candidate_pairs(items.rows[firsts], threshold)
+        partners = find_candidates([items[first].signature for first in firsts], threshold)
 
         def measure(left: int, right: int) -> float:
-            return index.measure(items.get_text(firsts[left]), items.get_text(firsts[right]))
+            return comparer.measure(items[firsts[left]], items[firsts[right]])
 
-        partners = build_adjacency(map(tuple, pairs.tolist()))
-        for one in cluster_by_leader(partners, measure, threshold):
-            scored = sorted(
-                (item, score)
-                for place, score in zip(one.items, one.similarity, strict=True)
-                for item in copies.pop(firsts[place])
+        for cluster in cluster_by_leader(partners, measure, threshold):
+            yield dict(
+                sorted(
+                    (place, score)
+                    for one, score in cluster.items()
+                    for place in copies.pop(firsts[one])
+                )
             )
-            members, similarity = zip(*scored, strict=True)
-            yield Cluster(members, similarity)
-    for group in copies.values():
-        if len(group) > 1:
-            yield Cluster(tuple(group), (1.0,) * len(group))
-
-
-def build_adjacency(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
-    """Return the partners of each item, items in rising order."""
-    partners: dict[int, list[int]] = defaultdict(list)
-    for left, right in pairs:
-        partners[left].append(right)
-        partners[right].append(left)
-    return dict(sorted(partners.items()))
+    for places in copies.values():
+        if len(places) > 1:
+            yield dict.fromkeys(places, 1.0)
 
 
 def cluster_by_leader(
     partners: Mapping[int, Sequence[int]], measure: Callable[[int, int], float], threshold: float
-) -> Iterator[Cluster]:
+) -> Iterator[dict[int, float]]:
     """Yield clusters: the first item leads the items that are similar to it, and so on.
 
     A leader is compared with its partners and with those of its members. A chain of items, each
     similar to the next one only, is split. Every pair is compared at most once.
     """
     taken: set[int] = set()
-    for leader in partners:
+    for leader in sorted(partners):
         if leader in taken:
             continue
         members: dict[int, float] = {}
@@ -233,8 +263,7 @@ def cluster_by_leader(
             pending += similar
         taken |= {leader, *members}
         if members:
-            items = sorted(members)
-            yield Cluster((leader, *items), (1.0, *(members[item] for item in items)))
+            yield {leader: 1.0, **dict(sorted(members.items()))}
 
 
 _STEEP, _FLAT = 4, 3
@@ -242,58 +271,85 @@ _STEEP_FROM = 0.7
 """Bands of 4 find .988 of the pairs of similarity .7, bands of 3 find .94 of those of .5."""
 
 _NEIGHBOURS = 4
-"""How many next sets of a bucket each set is paired with, so that the cost stays linear."""
+"""How many next items of a bucket each item is paired with, so that the cost stays linear."""
 
 _SLACK = 0.15
 """How far an estimate may lie below the threshold: two and a half sigma."""
 
-_BLOCK = 1 << 14
-_ODD = 0x9E3779B97F4A7C15
 
-
-def find_candidate_pairs(rows: "Signatures", threshold: float) -> "Pairs":
-    """Return the pairs of rows that may reach a similarity, each once."""
-    import numpy as np
-
+def find_candidates(rows: Sequence["Signature"], threshold: float) -> dict[int, list[int]]:
+    """Return for each row the others that may reach a similarity with it."""
     width = _STEEP if threshold >= _STEEP_FROM else _FLAT
-    bands: list[Hashes] = []
+    pairs: set[tuple[int, int]] = set()
     for start in range(0, SIGNATURE_SIZE - width + 1, width):
-        band = np.zeros(len(rows), np.uint64)
-        for column in rows[:, start : start + width].T:
-            band = (band ^ column) * np.uint64(_ODD)
-        bands.append(band)
-    # A pair is one number, because sorting numbers is fast.
-    numbers = [_pair_buckets(band, bands[number - 1]) for number, band in enumerate(bands)]
-    pairs = np.stack(np.divmod(np.unique(np.concatenate(numbers)), max(1, len(rows))), axis=1)
-    return pairs[estimate_similarities(rows, pairs) >= threshold - _SLACK]
+        buckets: defaultdict[bytes, list[int]] = defaultdict(list)
+        for place, row in enumerate(rows):
+            buckets[row[start : start + width].tobytes()].append(place)
+        for bucket in buckets.values():
+            for first in range(len(bucket) - 1):
+                near = bucket[first + 1 : first + 1 + _NEIGHBOURS]
+                pairs.update((bucket[first], other) for other in near)
+    partners: defaultdict[int, list[int]] = defaultdict(list)
+    for left, right in sorted(pairs):
+        if (rows[left] == rows[right]).mean() >= threshold - _SLACK:
+            partners[left].append(right)
+            partners[right].append(left)
+    return partners
 
 
-def estimate_similarities(rows: "Signatures", pairs: "Pairs") -> "NDArray[np.float64]":
-    """Return the estimated similarity of the rows of each pair."""
+SIGNATURE_SIZE = 64
+"""Values in a signature: the estimate of a similarity of .7 is off by .06 (one sigma)."""
+
+_SEED = 20
+_SHIFT = 32
+
+
+@lru_cache(maxsize=1)
+def _draw_factors() -> "Hashes":
+    """Return an odd factor for each value of a signature."""
     import numpy as np
 
-    found = np.empty(len(pairs), np.float64)
-    for start in range(0, len(pairs), _BLOCK):
-        left, right = pairs[start : start + _BLOCK].T
-        found[start : start + _BLOCK] = (rows[left] == rows[right]).mean(axis=1)
-    return found
+    rng = np.random.default_rng(_SEED)
+    return rng.integers(0, 1 << 63, SIGNATURE_SIZE, np.uint64) * np.uint64(2) + np.uint64(1)
 
 
-def _pair_buckets(keys: "Hashes", others: "Hashes") -> "Indexes":
-    """Return pairs of rows with the same key, each as smaller row * number of rows + larger row.
-
-    Within a large bucket, rows that agree in another band too are paired first.
-    """
+def compute_signature(shingles: "Hashes") -> "Signature":
+    """Return the signature of a set: for each hash function the least value of its shingles."""
     import numpy as np
 
-    # Most keys occur once: only rows that share the low bits of theirs have to be sorted.
-    low = keys & np.uint64((1 << max(1, len(keys)).bit_length() + 2) - 1)
-    shared = np.flatnonzero(np.bincount(low.astype(np.int64))[low.astype(np.int64)] > 1)
-    order = shared[np.lexsort((others[shared], keys[shared]))]
-    ordered = keys[order]
-    found = [np.empty(0, np.int64)]
-    for step in range(1, _NEIGHBOURS + 1):
-        same = np.flatnonzero(ordered[step:] == ordered[:-step])
-        left, right = order[same], order[same + step]
-        found.append(np.minimum(left, right) * len(keys) + np.maximum(left, right))
-    return np.concatenate(found)
+    mixed = shingles[:, None] * _draw_factors()[None, :]
+    least: Signature = (mixed >> np.uint64(_SHIFT)).astype(np.uint32).min(axis=0)
+    return least
+
+
+SHINGLE_WIDTH = 3
+"""Tokens in a shingle: a changed word costs three, and few texts share one by chance."""
+
+_ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+_MIX_SHIFT = 29
+
+
+def _shingle(codes: "Hashes") -> "Hashes":
+    """Return the hashes of the runs of three tokens; a shorter text is filled up."""
+    import numpy as np
+
+    padded = np.concatenate([codes, np.zeros(max(0, SHINGLE_WIDTH - len(codes)), np.uint64)])
+    count = len(padded) - SHINGLE_WIDTH + 1
+    runs = np.zeros(count, np.uint64)
+    for index, odd in enumerate(_ODD):
+        runs += padded[index : index + count] * np.uint64(odd)
+    return runs ^ (runs >> np.uint64(_MIX_SHIFT))
+
+
+def _hash_tokens(text: str) -> "Hashes":
+    """Return the hashes of the tokens of a text, which depend on the text alone."""
+    import numpy as np
+
+    units = split_units(normalize_for_index(text))
+    return np.array([code for unit in units for code in _hash_unit(unit)], np.uint64)
+
+
+@lru_cache(maxsize=1 << 16)
+def _hash_unit(unit: str) -> tuple[int, ...]:
+    raw = (token.encode("utf-8", "surrogatepass") for token in tokenize_unit(unit))
+    return tuple(int.from_bytes(blake2b(one, digest_size=8).digest(), "little") for one in raw)

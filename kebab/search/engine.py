@@ -10,24 +10,22 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import islice, zip_longest
 from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
 from kebab.core.queries import (
-    Detail,
     Hit,
     Mode,
     Page,
     Query,
-    QueryInterpretation,
     Snippet,
-    Sort,
     StoredChunk,
 )
 from kebab.errors.catalog import InvalidCursor, StaleCursor
+from kebab.search import reordering
 from kebab.search.absent_terms import find_absent_terms, find_unheld_words
 from kebab.search.answerability import (
     FAIR,
@@ -39,14 +37,13 @@ from kebab.search.answerability import (
     select_confident,
     should_rerank,
 )
-from kebab.search.bare_passages import order_bare
 from kebab.search.budget import drop_weak_texts, fit_budget, grow_texts
+from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
-
-if TYPE_CHECKING:
-    from kebab.wire.search import LeftOut
+from kebab.wire.record import format_timestamp
+from kebab.wire.search import LeftOut, QueryParsed, SortName
 
 
 class QueryResult(msgspec.Struct, frozen=True, dict=True):
@@ -54,7 +51,6 @@ class QueryResult(msgspec.Struct, frozen=True, dict=True):
 
     candidates: RankedCandidates
     calibration: Calibration
-    interpretation: QueryInterpretation = msgspec.field(default_factory=QueryInterpretation)
     absent_terms: tuple[str, ...] = ()
     convincing: bool = False
 
@@ -127,7 +123,7 @@ class SearchEngine:
         ]
         ranking = MergedRanking(results)
         keys = ranking.keys
-        if query.sort is not Sort.RELEVANCE:
+        if query.sort != "relevance":
             keys = sort_by_date(ranking, query.sort, passages)
         hits, has_more, left_out = select_hits(
             ranking,
@@ -136,7 +132,7 @@ class SearchEngine:
             self._library,
             lambda keys: [self._mask(chunk) for chunk in passages.load_chunks(keys)],
         )
-        if query.detail is Detail.BEST and left_out is None:
+        if query.detail == "best" and left_out is None:
             shown = [hit.chunk for hit in hits if hit.snippet.text]
         else:
             listed = {hit.chunk.key for hit in hits} | {*keys[: query.page_size]}
@@ -177,7 +173,7 @@ class SearchEngine:
             stages=tuple(timer.stages) if query.trace else (),
             term_rarities={term: rarity for some in rarities for term, rarity in some.items()},
             answerability=max(result.calibration.answerability for result in results),
-            interpretation=merge_interpretations([result.interpretation for result in results]),
+            query_parsed=describe_reading([result.candidates.parsed for result in results]),
             absent_terms=tuple(
                 dict.fromkeys(term for result in results for term in result.absent_terms)
             ),
@@ -196,7 +192,8 @@ class SearchEngine:
             candidates = rerank_candidates(
                 candidates, self._embedder, passages, timer, asked_for=bool(query.rerank)
             )
-        candidates = order_bare(candidates, passages)
+        bare = reordering.order_bare(candidates.ranked, candidates.parsed, passages)
+        candidates = candidates.move(reordering.BARE, bare)
         parsed = candidates.parsed
         calibration = calibrate(candidates, passages)
         if parsed.excluded and parsed.terms and candidates.ranked:
@@ -209,12 +206,6 @@ class SearchEngine:
         return QueryResult(
             candidates=select_confident(candidates, calibration, query.min_confidence),
             calibration=calibration,
-            interpretation=QueryInterpretation(
-                terms=parsed.words,
-                phrases=tuple(phrase.format() for phrase in parsed.required),
-                excluded=tuple(phrase.format() for phrase in parsed.excluded),
-                filters=parsed.filters,
-            ),
             absent_terms=find_absent_terms(
                 self._library, candidates, first, held, convincing=convincing
             ),
@@ -226,12 +217,12 @@ SORTED_SHARE = 0.5
 """The least score of a hit that is sorted by its date, as a share of the best one's."""
 
 
-def sort_by_date(ranking: "MergedRanking", sort: Sort, passages: PassageCache) -> list[Key]:
+def sort_by_date(ranking: "MergedRanking", sort: SortName, passages: PassageCache) -> list[Key]:
     """Return the chunks of at least half of the best score by their dates, then the others."""
     scores = {key: ranking.find_match(key).score for key in ranking.keys}
     least = max(scores.values(), default=0.0) * SORTED_SHARE
     good = [key for key, score in scores.items() if score >= least]
-    sign = -1 if sort is Sort.NEWEST else 1
+    sign = -1 if sort == "newest" else 1
     moments = {chunk.key: sign * chunk.moment_ns for chunk in passages.load_chunks(good)}
     others = [key for key in scores if key not in moments]
     return [*sorted(moments, key=moments.__getitem__), *others]
@@ -304,27 +295,25 @@ class MergedRanking(msgspec.Struct, frozen=True, dict=True):
         return weights
 
 
-def merge_interpretations(parts: Sequence[QueryInterpretation]) -> QueryInterpretation:
-    """Return how several queries were read together: everything that occurs in any of them.
+def describe_reading(queries: Sequence[ParsedQuery]) -> QueryParsed:
+    """Return how queries were read: everything that occurs in any of them, dates as text.
 
     Of two values of a filter that takes only one, the first is reported.
     """
-    first, *others = parts
-    for other in others:
-        filters: dict[str, Any] = {}
-        for name, value in asdict(other.filters).items():
-            known = getattr(first.filters, name)
+    filters: dict[str, Any] = {}
+    for query in queries:
+        for name, value in query.filters.list_active().items():
             if isinstance(value, tuple):
-                filters[name] = tuple(dict.fromkeys((*known, *value)))
+                filters[name] = list(dict.fromkeys((*filters.get(name, ()), *value)))
             else:
-                filters[name] = value if known is None else known
-        first = QueryInterpretation(
-            terms=tuple(dict.fromkeys((*first.terms, *other.terms))),
-            phrases=tuple(dict.fromkeys((*first.phrases, *other.phrases))),
-            excluded=tuple(dict.fromkeys((*first.excluded, *other.excluded))),
-            filters=replace(first.filters, **filters),
-        )
-    return first
+                shown = format_timestamp(value) if isinstance(value, float) else value
+                filters.setdefault(name, shown)
+    return QueryParsed(
+        terms=list(dict.fromkeys(word for query in queries for word in query.words)),
+        phrases=list(dict.fromkeys(one.format() for query in queries for one in query.required)),
+        excluded=list(dict.fromkeys(one.format() for query in queries for one in query.excluded)),
+        filters=filters,
+    )
 
 
 MAX_COPIES = 3
@@ -361,7 +350,7 @@ def select_hits(
     query: Query,
     library: LibraryReader,
     read: Callable[[Sequence[Key]], list[StoredChunk]],
-) -> "tuple[tuple[Hit, ...], bool, LeftOut | None]":
+) -> tuple[tuple[Hit, ...], bool, LeftOut | None]:
     """Return the hits of a page, whether others follow, and what the token budget left out."""
     size, shown = query.page_size, deduplicate_hits(keys, read, query.per_doc)
     found = list(islice(shown, query.offset, query.offset + size + 1))
@@ -370,7 +359,7 @@ def select_hits(
         _build_hit(ranking, chunk, query, rank)
         for rank, chunk in enumerate(found[:size], start=query.offset + 1)
     ]
-    if query.detail is Detail.BEST:
+    if query.detail == "best":
         hits = drop_weak_texts(hits)
         hits = grow_texts(hits, query, library.list_extents, read, ranking.weigh_highlights)
     if query.max_tokens is None:
@@ -386,9 +375,9 @@ def _build_hit(ranking: MergedRanking, chunk: StoredChunk, query: Query, rank: i
     match = ranking.find_match(chunk.key)
     weights = ranking.weigh_highlights(chunk.key)
     found = Snippet("")
-    if query.detail in (Detail.PASSAGES, Detail.BEST):
+    if query.detail in ("passages", "best"):
         found = highlight_text(chunk.text, weights)
-    elif query.detail is Detail.SNIPPETS:
+    elif query.detail == "snippets":
         found = cut_snippet(chunk.text, weights, query.snippet_chars)
     return Hit(
         rank=rank,

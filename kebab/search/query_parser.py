@@ -100,8 +100,8 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
         words=kept or (() if found.required else words),
         terms=terms,
         stop_terms=tuple(term for term in build_query_terms(stop_words) if term not in terms),
-        required=found.required,
-        excluded=found.excluded,
+        required=tuple(found.required),
+        excluded=tuple(found.excluded),
         filters=found.filters,
     )
 
@@ -205,31 +205,18 @@ class _Piece(NamedTuple):
     is_phrase: bool = False
 
 
-class Operators(Struct, frozen=True, kw_only=True):
-    """The operators of a query, and its text without them.
-
-    `plain` includes the words of the required phrases, `unquoted` does not.
-    """
-
-    plain: str
-    unquoted: str
-    required: tuple[Phrase, ...]
-    excluded: tuple[Phrase, ...]
-    filters: Filters
-
-
 _HASHTAG = re.compile(r"(?<!\S)#([\d/_-]*[^\W\d_][\w/-]*)(?!\S)")
 
 
 def split_hashtags(text: str) -> tuple[str, tuple[str, ...]]:
     """Return a query without its hashtags, and these; one of hashtags only stays as it is."""
     tags = tuple(dict.fromkeys(_HASHTAG.findall(text))) if "#" in text else ()
-    rest = _join_words((_HASHTAG.sub(" ", text),)) if tags else ""
+    rest = _join_words(_HASHTAG.sub(" ", text)) if tags else ""
     return rest or text, tags
 
 
-def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
-    """Return the operators of a query; its filters are added to those that are given.
+def read_operators(text: str, filters: Filters, *, prose: bool) -> "_OperatorReader":
+    """Return what has read the operators of a query; its filters are added to those given.
 
     A word behind a minus or `NOT` excludes passages, unless the query asks or is a command line: in
     `how do I use git -C` it is what the person looks for. A quotation behind a minus always does.
@@ -239,8 +226,6 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
         text = _NOT.sub("-", text)
     reader = _OperatorReader(filters, excludes=excludes)
     read = reader.read_quote if prose else reader.read_operator
-    plain: list[str] = []
-    unquoted: list[str] = []
     position = 0
     # Most queries have no operator, and need no pattern.
     found: list[re.Match[str]] = []
@@ -249,21 +234,16 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> Operators:
         found = list(re.finditer(pattern, text, re.IGNORECASE))
     for match in found:
         piece, before = read(match), text[position : match.start()]
-        plain += (before, piece.text)
-        unquoted += (before, "" if piece.is_phrase else piece.text)
+        reader.plain += f"{before} {piece.text} "
+        reader.unquoted += f"{before} {'' if piece.is_phrase else piece.text} "
         position = match.end()
-    rest = text[position:]
-    return Operators(
-        plain=_join_words((*plain, rest)),
-        unquoted=_join_words((*unquoted, rest)),
-        required=tuple(reader.required),
-        excluded=tuple(reader.excluded),
-        filters=reader.filters,
-    )
+    reader.plain = _join_words(reader.plain + text[position:])
+    reader.unquoted = _join_words(reader.unquoted + text[position:])
+    return reader
 
 
-def _join_words(parts: tuple[str, ...]) -> str:
-    return " ".join(" ".join(parts).split())
+def _join_words(text: str) -> str:
+    return " ".join(text.split())
 
 
 _SHORTEST_EXCLUSION = 3
@@ -274,12 +254,14 @@ _SHORTEST_DENSE_EXCLUSION = 2
 class _OperatorReader:
     """Collects the operators of one query; each method returns the words of its operator.
 
-    A word behind a minus is an exclusion with `excludes`, and otherwise a word.
+    A word behind a minus is an exclusion with `excludes`, and otherwise a word. `plain` is the text
+    without operators; it includes the words of the required phrases, `unquoted` does not.
     """
 
     def __init__(self, filters: Filters, *, excludes: bool) -> None:
         self.given = self.filters = filters
         self.excludes = excludes
+        self.plain = self.unquoted = ""
         self.required: list[Phrase] = []
         self.excluded: list[Phrase] = []
 

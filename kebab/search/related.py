@@ -6,7 +6,7 @@ best matches in it. By keywords, it is as similar as its best passages score for
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.search import snippet, vector
 from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
 from kebab.search.vector import build_degraded, describe_loss
-from kebab.text.stop_words import is_function_word, strip_stop_words
+from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import Term, tokenize
 
 if TYPE_CHECKING:
@@ -48,9 +48,6 @@ _MAX_MATCHES = 600
 """How many passages the keywords find."""
 
 _BEST = 3
-_MAX_READ = 32
-"""How many passages of a related document are read for shared words."""
-
 _SNIPPET_CHARS = 240
 _MAX_PROBES = 32
 """How many passages of a document are searched for; of a longer one evenly spaced passages."""
@@ -161,7 +158,6 @@ class RelatedDocument(Struct, frozen=True, kw_only=True):
     other: StoredChunk
     snippet: Snippet
     cosine: float | None
-    shared_words: tuple[str, ...]
 
 
 _MANY = 4
@@ -212,16 +208,17 @@ class RelatedFinder:
                 del scores[doubtful[chunk.key]]
         order = sorted(scores, key=lambda doc: (-scores[doc], doc))[:limit]
         return [
-            self._build_related(doc, scores[doc], lexical.get(doc), vectors.get(doc))
+            self._build_related(scores[doc], lexical.get(doc), vectors.get(doc))
             for doc in order
             if scores[doc] >= least
         ]
 
     def _search_keywords(self, filters: Filters) -> dict[DocId, tuple[float, Key]]:
         """Return the similarity of documents by keywords, each with its best passage."""
-        if not self._keywords.weights:
+        if not self._keywords:
             return {}
-        match, own = self._keywords.build_match_expression(), Filters(doc_id=self._doc_id)
+        match = " OR ".join(quote_term(Term(token)) for token in self._keywords)
+        own = Filters(doc_id=self._doc_id)
         full = sum(score for _, score in self._library.search_lexical(match, own, _BEST)) or 1.0
         found = self._library.search_lexical(match, filters, _MAX_MATCHES + len(self._chunks))
         owners = self._library.find_doc_ids([key for key, _ in found])
@@ -260,28 +257,23 @@ class RelatedFinder:
 
     def _build_related(
         self,
-        doc: DocId,
         score: float,
         lexical: tuple[float, Key] | None,
         similar: VectorSimilarity | None,
     ) -> RelatedDocument:
-        best = similar.other if similar else lexical[1] if lexical else None
-        keys = (self._library.list_allowed_keys(Filters(doc_id=doc)) or [])[:_MAX_READ]
-        read = {
-            one.key: one for one in self._library.load_chunks([*keys, *([best] if best else [])])
-        }
-        other = read[best] if best else next(iter(read.values()))
+        best = [similar.other] if similar else [lexical[1]] if lexical else []
+        (other,) = self._library.load_chunks(best)
         # Without vectors the own passage is the one that shares the most keywords.
-        there = self._keywords.select_held(other.text)
+        there = self._keywords.keys() & tokenize(other.text)
 
         def weigh_shared(chunk: StoredChunk) -> float:
-            held = self._keywords.select_held(chunk.text)
-            return sum(weight for token, weight in held.items() if token in there)
+            held = there.intersection(tokenize(chunk.text))
+            return sum(weight for token, weight in self._keywords.items() if token in held)
 
         chunks = self._chunks
         own = chunks[similar.own] if similar else max(chunks.values(), key=weigh_shared)
-        here = self._keywords.select_held(own.text)
-        weights = {token: weight for token, weight in there.items() if token in here}
+        shared = there.intersection(tokenize(own.text))
+        weights = {token: self._keywords[token] for token in shared}
         return RelatedDocument(
             score=score,
             vector_score=similar.score if similar else None,
@@ -290,9 +282,6 @@ class RelatedFinder:
             other=other,
             snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
             cosine=similar.cosine if similar else None,
-            shared_words=tuple(
-                find_shared_words(self._keywords, (one.text for one in read.values()))
-            ),
         )
 
 
@@ -302,27 +291,12 @@ MAX_KEYWORDS = 64
 _MAX_COUNTED = 1_000
 """How many of the most frequent tokens of a document are looked up in the index."""
 
-_MAX_SHARED = 6
-_MIN_LETTERS = 2
 
+def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> dict[str, float]:
+    """Return the keywords of texts with their weights, the heaviest first.
 
-class DocumentKeywords(Struct, frozen=True):
-    """The keywords of a document with their weights, the heaviest first."""
-
-    weights: Mapping[str, float]
-
-    def build_match_expression(self) -> str:
-        """Return the FTS5 expression for chunks with any of the keywords."""
-        return " OR ".join(quote_term(Term(token)) for token in self.weights)
-
-    def select_held(self, text: str) -> Mapping[str, float]:
-        """Return the keywords that a text holds."""
-        held = set(tokenize(text))
-        return {token: weight for token, weight in self.weights.items() if token in held}
-
-
-def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKeywords:
-    """Return the keywords of texts: frequent in them, but not in most chunks of the library."""
+    They are frequent in the texts, but not in most chunks of the library.
+    """
     counts = Counter(token for text in texts for token in tokenize(strip_stop_words(text)))
     frequent = dict(counts.most_common(_MAX_COUNTED))
     total = library.count_chunks()
@@ -332,30 +306,7 @@ def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> DocumentKe
         for token, count in frequent.items()
         if 1 < held[token] <= max(2, total * COMMON_SHARE)
     }
-    heaviest = sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MAX_KEYWORDS]
-    return DocumentKeywords(dict(heaviest))
-
-
-def find_shared_words(keywords: DocumentKeywords, texts: Iterable[str]) -> list[str]:
-    """Return the words of texts that match keywords, as they are written, the heaviest first.
-
-    Of words with the same tokens the first counts. No word is part of a heavier one, and none is a
-    function word.
-    """
-    found: dict[tuple[str, ...], tuple[float, str]] = {}
-    for text in texts:
-        whole = snippet.cut_snippet(text, keywords.weights, len(text))
-        for start, end in whole.highlights:
-            word = whole.text[start:end]
-            tokens = tuple(tokenize(word))
-            weight = sum(keywords.weights[token] for token in keywords.weights.keys() & tokens)
-            if len(word) >= _MIN_LETTERS and weight and not is_function_word(word):
-                found.setdefault(tokens, (weight, word))
-    shared: list[str] = []
-    for _, word in sorted(found.values(), key=lambda one: (-one[0], one[1])):
-        if not any(word.casefold() in one.casefold() for one in shared):
-            shared.append(word)
-    return shared[:_MAX_SHARED]
+    return dict(sorted(weights.items(), key=lambda one: (-one[1], one[0]))[:MAX_KEYWORDS])
 
 
 LEAST_SHARED = 0.8

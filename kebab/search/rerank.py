@@ -13,6 +13,7 @@ text in many languages is subtracted.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -85,21 +86,33 @@ def rerank_candidates(
         timer.record(NAME, 0, signal.format_message())
         return _add_note(candidates, signal.format_message(), signal.format_hint())
     timer.record(NAME, len(tokens))
+    cosines = compare_tokens(asked, tokens, common) if len(asked.spans) else {}
     if keys[1:]:
-        compared = {key: tokens[key] for key in keys if key in tokens}
-        scores = compute_late_interaction(asked, compared, common)
-        candidates = _reorder(
-            candidates, keys, {key: weight * score for key, score in scores.items()}
-        )
+        scores = {key: weight * float(best.mean()) for key, best in cosines.items()}
+        candidates = candidates.move(NAME, _order(candidates, keys, scores))
     if common is None:
         return candidates
-    text = candidates.parsed.plain
-    best = {key: tokens[key] for key in keys[:_UNASKED_LIMIT] if key in tokens}
-    return replace(candidates, match=measure_token_match(text, asked, best, common))
+    starts = find_word_starts(candidates.parsed.plain, asked.spans)
+    compared = [cosines[key] for key in keys[:_UNASKED_LIMIT] if key in cosines]
+    return replace(candidates, match=measure_word_match(compared, starts))
 
 
-def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> RankedCandidates:
-    """Return the candidates with the first of them, `keys`, by evidence plus score.
+def measure_word_match(compared: "Sequence[Vector]", starts: Sequence[int]) -> float | None:
+    """Return how far the words of a query match the best of some passages; None without any.
+
+    `compared` has the best cosine of each token. A word, which begins at one of `starts`, matches
+    as well as the best of its tokens: few endings have a counterpart.
+    """
+    means = []
+    for cosines in compared:
+        words = pairwise([*starts, len(cosines)])
+        best = [max(cosines[first:last].tolist()) for first, last in words]
+        means.append(sum(best) / len(best))
+    return max(means, default=None)
+
+
+def _order(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) -> dict[Key, float]:
+    """Return the first candidates, `keys`, in the order of their evidence plus score.
 
     The best one gets the evidence that the best one had, and so on: the calibration of scores was
     fitted to the evidence at each rank. A passage without a score counts as an average one.
@@ -107,13 +120,7 @@ def _reorder(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) 
     evidence = dict(candidates.ranked[: len(keys)])
     mean = sum(scores.values()) / max(len(scores), 1)
     order = sorted(keys, key=lambda key: -evidence[key] - scores.get(key, mean))
-    moved = dict(zip(order, evidence.values(), strict=True))
-    lifts = {key: moved[key] - evidence[key] for key in keys}
-    return replace(
-        candidates,
-        ranked=[*moved.items(), *candidates.ranked[len(keys) :]],
-        boosts={**candidates.boosts, NAME: lifts},
-    )
+    return dict(zip(order, evidence.values(), strict=True))
 
 
 def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> RankedCandidates:
@@ -135,39 +142,7 @@ def _embed_tokens(
     return asked, {key: found for key, found in tokens if len(found.spans)}
 
 
-def compute_late_interaction(
-    query: TokenVectors, passages: dict[Key, TokenVectors], common: "Vector | None" = None
-) -> Scores:
-    """Return, for each passage, the mean over the query's tokens of the best cosine.
-
-    The mean token of all passages, or `common`, is subtracted from every vector.
-    """
-    if not passages or not len(query.spans):
-        return {}
-    centre = compute_mean_token([*passages.values()]) if common is None else common
-    found = compare_tokens(query, passages, centre)
-    return {key: float(cosines.mean()) for key, cosines in found.items()}
-
-
 _LEAST = 1e-9
-
-
-def measure_token_match(
-    text: str, query: TokenVectors, passages: Mapping[Key, TokenVectors], common: "Vector"
-) -> float | None:
-    """Return how far the words of a query match the best of some passages; None without tokens.
-
-    A word matches as well as the best of its tokens: few endings have a counterpart. It is the mean
-    of its best cosines, without the mean token `common` of any prose, so that searches compare.
-    """
-    if not passages or not len(query.spans):
-        return None
-    with translate_import_errors("embedding", "numpy"):
-        import numpy as np
-
-    starts = find_word_starts(text, query.spans)
-    cosines = compare_tokens(query, passages, common).values()
-    return max(float(np.maximum.reduceat(found, starts).mean()) for found in cosines)
 
 
 def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
@@ -181,24 +156,20 @@ def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
     return starts
 
 
-def compute_mean_token(texts: Sequence[TokenVectors]) -> "Vector":
-    """Return the mean vector of all tokens."""
-    with translate_import_errors("embedding", "numpy"):
-        import numpy as np
-
-    mean: Vector = np.concatenate([found.vectors for found in texts]).mean(axis=0)
-    return mean
-
-
 def compare_tokens(
-    query: TokenVectors, passages: Mapping[Key, TokenVectors], centre: "Vector"
+    query: TokenVectors, passages: Mapping[Key, TokenVectors], centre: "Vector | None" = None
 ) -> "dict[Key, Vector]":
     """Return, for each passage, the best cosine of each token of the query.
 
-    `centre` is subtracted from the vector of every token.
+    `centre`, by default the mean token of all passages, is subtracted from every vector.
     """
+    if not passages:
+        return {}
     with translate_import_errors("embedding", "numpy"):
         import numpy as np
+
+    if centre is None:
+        centre = np.concatenate([found.vectors for found in passages.values()]).mean(axis=0)
 
     def centre_rows(vectors: "Matrix") -> "Matrix":
         moved = vectors - centre

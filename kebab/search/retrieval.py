@@ -17,7 +17,7 @@ from kebab.core.ids import Key
 from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
-from kebab.search import code_order, lexical
+from kebab.search import lexical, reordering
 from kebab.search.lexical import WeightedTerms
 from kebab.search.names import NAME, NameMatches, boost_named, match_names
 from kebab.search.query_parser import (
@@ -114,10 +114,20 @@ class RankedCandidates(Struct, frozen=True, kw_only=True):
     match: float | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
 
+    def move(self, name: str, moved: Mapping[Key, float]) -> "RankedCandidates":
+        """Return the candidates, first those that have changed places, with their new scores."""
+        if not moved:
+            return self
+        before = dict(self.ranked)
+        lifts = {key: score - before[key] for key, score in moved.items()}
+        others = (one for one in self.ranked if one[0] not in moved)
+        return replace(self, ranked=[*moved.items(), *others], boosts={**self.boosts, name: lifts})
+
     def build_retrieval(self, key: Key, fused: float, *, trace: bool) -> Retrieval:
         """Return how a candidate was found; with `trace` also its boosts."""
         lexical, vector = self.lexical.ranks.get(key), self.vector.ranks.get(key)
         only: ModeName = "lexical" if vector is None else "vector"
+        found = ((name, boost.get(key)) for name, boost in self.boosts.items())
         return Retrieval(
             method="hybrid" if lexical and vector else only,
             lexical_rank=lexical,
@@ -125,13 +135,10 @@ class RankedCandidates(Struct, frozen=True, kw_only=True):
             vector_rank=vector,
             vector_score=self.vector.scores.get(key),
             fusion_score=fused,
-            lifts=self.list_boosts(key) if trace else UNSET,
+            lifts=[Lift(reason=name, value=value) for name, value in found if value]
+            if trace
+            else UNSET,
         )
-
-    def list_boosts(self, key: Key) -> list[Lift]:
-        """Return the boosts of a candidate that are not 0."""
-        found = ((name, boost.get(key)) for name, boost in self.boosts.items())
-        return [Lift(reason=name, value=value) for name, value in found if value]
 
 
 class Ranker:
@@ -235,22 +242,7 @@ class Ranker:
             boosts = {**boosts, NAME: boost_named(scores, named, passages, adds=adds)}
             scores = add_boost({**dict.fromkeys(boosts[NAME], 0.0), **scores}, boosts[NAME])
         ranked = rank_by_score(scores)
-        if method is not Mode.VECTOR:
-            moved = code_order.order_code(
-                ranked,
-                parsed,
-                weighted.rarities,
-                boosts.get("spread", {}),
-                passages,
-                is_named=bool(ranked) and named.names_owner(ranked[0][0], passages),
-            )
-            if moved:
-                boosts = {
-                    **boosts,
-                    code_order.NAME: {key: moved[key] - scores[key] for key in moved},
-                }
-                ranked = [*moved.items(), *(one for one in ranked if one[0] not in moved)]
-        return RankedCandidates(
+        candidates = RankedCandidates(
             ranked=ranked,
             method=method,
             parsed=parsed,
@@ -270,6 +262,14 @@ class Ranker:
             model=matches.model if matches else None,
             background=matches.background if matches else NO_BACKGROUND,
         )
+        if method is Mode.VECTOR:
+            return candidates
+        is_named = bool(ranked) and named.names_owner(ranked[0][0], passages)
+        spread = boosts.get("spread", {})
+        moved = reordering.order_code(
+            ranked, parsed, weighted.rarities, spread, passages, is_named=is_named
+        )
+        return candidates.move(reordering.CODE, moved)
 
     def _list_allowed(
         self,

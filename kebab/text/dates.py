@@ -233,22 +233,22 @@ def _go_back(moment: datetime, months: int) -> datetime:
 
 def find_date(text: str) -> str | None:
     """Return the date that a text is, or the first that it contains."""
-    return parse_date(text) or next(_find_dates(text[:_MAX_CHARS]), None)
+    return parse_date(text) or _find_first(text[:_MAX_CHARS])
 
 
 def find_date_in_path(path: str) -> str | None:
     """Return the date in the name of a file, else that of its folders `YYYY/MM/DD`."""
     name = path.rpartition("/")[2]
-    return next(_find_dates(name), None) or next(
+    return _find_first(name) or next(
         filter(None, (_build(match, _NAME_YEARS) for match in _FOLDERS.finditer(path))), None
     )
 
 
-def iter_dates(text: str) -> Iterator[tuple[int, int, str]]:
+def iter_dates(text: str, years: range = _YEARS) -> Iterator[tuple[int, int, str]]:
     """Yield the whole dates of a text as [start, end) and `YYYY-MM-DD`, form by form."""
     for pattern in _NAMES:
         for match in pattern.finditer(text):
-            if found := _build(match, _YEARS):
+            if found := _build(match, years):
                 yield match.start(), match.end(), found
 
 
@@ -351,12 +351,8 @@ def _read_eastern(number: str) -> int:
     return 10 * high + max(0, _KANJI.find(ones or _KANJI[0]))
 
 
-def _find_dates(text: str) -> Iterator[str]:
-    for pattern in _NAMES:
-        for match in pattern.finditer(text):
-            found = _build(match, _NAME_YEARS)
-            if found:
-                yield found
+def _find_first(text: str) -> str | None:
+    return next((found for _, _, found in iter_dates(text, _NAME_YEARS)), None)
 
 
 def _build(match: re.Match[str], years: range) -> str | None:

@@ -4,12 +4,15 @@ import fnmatch
 import glob
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from pathlib import PurePosixPath
 from typing import TypeAlias
 from unicodedata import normalize
 
 from kebab.core.files import join_root, resolve_links
+from kebab.core.spelling import MAX_NEAREST, find_alike_spellings
 from kebab.text.normalize import escape_undecodable
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
@@ -25,7 +28,6 @@ _MOST_ALTERNATIVES = 64
 """The most patterns that one pattern with braces stands for; the braces of more are literal."""
 _ON_DISK = re.compile(r"~|/|\.{1,2}(/|$)")
 """The start of a path that is absolute, or relative to the home or working folder."""
-_CLASSES = re.compile(r"(\[[^\]]{0,255}+\])")
 
 
 def matches_glob(pattern: str, path: str) -> bool:
@@ -105,12 +107,10 @@ def list_readings(pattern: str, working_folder: str) -> list[str]:
 
     A path without wildcards is a file or folder at the root of a source, then at any depth, then
     below the working folder. A pattern without a slash is a file name at any depth. Paths that
-    begin with `/`, `~`, `./` or `../` are paths on disk. All of them are tried again without
-    regard to case.
+    begin with `/`, `~`, `./` or `../` are paths on disk.
     """
     plain = normalize("NFC", pattern)
-    exact = list(dict.fromkeys(_iterate_readings(plain, working_folder)))
-    return exact + [folded for folded in map(_ignore_case, exact) if folded not in exact]
+    return list(dict.fromkeys(_iterate_readings(plain, working_folder)))
 
 
 def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
@@ -167,14 +167,27 @@ def _spell(path: str) -> Iterable[str]:
     return [*found, path] if glob.has_magic(bare) else found
 
 
-def _ignore_case(pattern: str) -> str:
-    """Return a pattern that matches letters of either case, outside of its `[…]`."""
-    return "".join(
-        part if part.startswith("[") else "".join(map(_both_cases, part))
-        for part in _CLASSES.split(pattern)
-    )
+def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAREST) -> list[str]:
+    """Return patterns that match some of the paths and are most like a pattern that matches none.
 
-
-def _both_cases(letter: str) -> str:
-    cases = "".join(dict.fromkeys((letter, letter.lower(), letter.upper())))
-    return f"[{cases}]" if len(cases) == 2 else letter  # noqa: PLR2004 - a lower and an upper letter
+    The same pattern below any folder comes first, else folders and files that are spelled like the
+    literal start of the pattern, else the most frequent file extensions.
+    """
+    relative = pattern.strip("/")
+    if relative and any(matches_glob(f"**/{relative}", path) for path in paths):
+        return [f"**/{relative}"]
+    head = re.split(r"[*?\[]", relative, maxsplit=1)[0].rstrip("/")
+    folders = (str(folder) for path in paths for folder in PurePosixPath(path).parents)
+    by_name: dict[str, dict[str, None]] = {}
+    for place in (*paths, *folders):
+        name = PurePosixPath(place.casefold())
+        for spelling in (name.name, name.stem):
+            by_name.setdefault(spelling, {})[place] = None
+    names = find_alike_spellings(head.rpartition("/")[2].casefold(), filter(None, by_name))
+    files = set(paths)
+    found = dict.fromkeys(place for name in names for place in by_name[name])
+    near = [escape_glob(one) + ("" if one in files else "/**") for one in found]
+    if not near and "*." in relative.rpartition("/")[2]:
+        suffixes = Counter(PurePosixPath(path).suffix for path in paths)
+        near = [f"*{suffix}" for suffix, _ in suffixes.most_common(limit) if suffix]
+    return near[:limit]

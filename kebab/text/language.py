@@ -174,6 +174,14 @@ def is_written_in(text: str, scripts: frozenset[str] | None) -> bool:
     return sum(count_letters(text, script) for script in scripts) >= letters * _ENOUGH
 
 
+_EXTENDS = compile_lazily(
+    "[\u200d\u1160-\u11ff\ud7b0-\ud7fb\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]"
+)
+"""Signs beside marks that belong to the one before them: joiners, Jamo, skin tones, tags."""
+
+_INDICATORS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
+"""Regional indicators, of which two make a flag."""
+
 _VIRAMA = 9
 """The combining class of signs that join two consonants of an Indic script."""
 
@@ -198,47 +206,18 @@ def _splits_grapheme(text: str, position: int) -> bool:
     before, after = text[position - 1], text[position]
     if after < "\u0300":
         return before == "\r" and after == "\n"
-    return (
-        (
-            unicodedata.category(after).startswith("M")
-            or after == "\u200d"
-            or "\u1160" <= after <= "\u11ff"
-            or "\ud7b0" <= after <= "\ud7fb"
-            or "\U0001f3fb" <= after <= "\U0001f3ff"
-            or "\U000e0020" <= after <= "\U000e007f"
-        )
-        or _joins_next(before, after)
-        or _splits_flag(text, position)
-    )
-
-
-def _joins_next(before: str, after: str) -> bool:
-    """Return whether a character joins the one that follows it."""
-    joins = unicodedata.combining(before) == _VIRAMA and unicodedata.category(after) == "Lo"
-    return before == "\u200d" or joins
-
-
-def _splits_flag(text: str, position: int) -> bool:
-    """Return whether a position splits two regional indicators that make a flag."""
-    start = position
-    while start > 0 and _is_regional(text[start - 1]):
-        start -= 1
-    return _is_regional(text[position]) and (position - start) % 2 == 1
-
-
-def _is_regional(sign: str) -> bool:
-    return "\U0001f1e6" <= sign <= "\U0001f1ff"
+    if unicodedata.category(after).startswith("M") or _EXTENDS.match(after) or before == "\u200d":
+        return True
+    if before in _INDICATORS and after in _INDICATORS:
+        run = len(text[:position]) - len(text[:position].rstrip(_INDICATORS))
+        return run % 2 == 1
+    return unicodedata.combining(before) == _VIRAMA and unicodedata.category(after) == "Lo"
 
 
 _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
 _NOISE = compile_lazily(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
 _WORD = compile_lazily(r"[^\W\d_]+")
-LOWER_LETTERS = bytes(
-    code if code > 127 else ord(chr(code).lower()) if chr(code).isalpha() else 32  # noqa: PLR2004 - ASCII
-    for code in range(256)
-)
-"""Turns letters of ASCII into lower case and its other signs into blanks, in UTF-8."""
 
 _UKRAINIAN = compile_lazily("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
 _PERSIAN = compile_lazily("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
@@ -364,10 +343,7 @@ def detect_text_language(text: str) -> str | None:
 
 def _detect_in_script(script: str | None, sample: str) -> str | None:
     if script == "latin":
-        if sample.isascii():
-            words = sample.encode().translate(LOWER_LETTERS).decode().split()
-        else:
-            words = _WORD.findall(sample.lower())
+        words = _WORD.findall(sample.lower())
         languages_of = list_languages_of_words()
         scores = dict.fromkeys(LATIN_LANGUAGES, 0.0)
         for word, count in Counter(filter(languages_of.__contains__, words)).items():

@@ -7,7 +7,7 @@ markup of a chat template is escaped.
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2s
 from itertools import count, pairwise
 
@@ -145,14 +145,9 @@ def wrap_in_delimiters(name: str, text: str, *others: str) -> str:
     return f"<{tag}>\n{text}\n</{tag}>"
 
 
-def find_unused_digest(digests: Iterable[str], texts: Sequence[str]) -> str:
-    """Return the first digest that occurs in none of the texts, in either case."""
-    return next(digest for digest in digests if not any(digest in text.lower() for text in texts))
-
-
 def build_digest(texts: Sequence[str]) -> str:
     """Return a digest of texts that occurs in none of them."""
     whole = "".join(f"{len(text)}:{text}" for text in texts)
     inputs = (f"{attempt} {whole}".encode() for attempt in count())
     digests = (blake2s(one, digest_size=4).hexdigest() for one in inputs)
-    return find_unused_digest(digests, texts)
+    return next(one for one in digests if not any(one in text.lower() for text in texts))

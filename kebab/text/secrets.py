@@ -10,7 +10,6 @@ by how often letters, digits and signs alternate. A password that is a plain wor
 
 import math
 import re
-import string
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -139,7 +138,6 @@ _RULES = (
 )
 
 _BY_LITERAL = [(literal, rule) for rule in _RULES for literal in rule.literals]
-_WITHOUT_LINE = [pair for pair in _BY_LITERAL if "_" not in pair[0]]
 
 _SIGN = (
     r"[A-Za-z0-9_-]{0,40}+(?<!file|name|path|type)[\"'`]?\]?[ \t]{0,8}"
@@ -162,14 +160,7 @@ _ASSIGNED = {
 }
 """What follows a name when a secret is its value."""
 
-_LETTERS, _DIGITS = string.ascii_letters.encode(), string.digits.encode()
-_VISIBLE = bytes(range(0x21, 0x7F)).replace(b"?", b"")  # other characters are encoded as `?`
-_WORDS = bytes(ord("x") if code in _VISIBLE else ord(" ") for code in range(256))
-_KINDS = bytes(
-    ord("a") if code in _LETTERS else ord("0") if code in _DIGITS else ord(" ")
-    for code in range(256)
-)
-_LONG_WORD, _MIXED = b"x" * 20, b"0a"
+_LONG_WORD, _MIXED = r"[!->@-~]{20}", r"[0-9][A-Za-z]"
 """A key has a long word; what looks random has a letter behind a digit. Most text has neither."""
 
 _KEY_LINE = 64
@@ -179,14 +170,12 @@ _KEY_LINES = r"[ \t>|\"'#*/]{0,16}([A-Za-z0-9+/]{64}|[A-Za-z0-9+/]{70})(?:\\[nr]
 
 def mask_secrets(text: str) -> str:
     """Return a text whose keys and passwords are masked; it has the same number of code points."""
-    raw = text.encode("ascii", "replace")
-    has_long, has_mixed = _LONG_WORD in raw.translate(_WORDS), _MIXED in raw.translate(_KINDS)
+    has_long, has_mixed = _compile(_LONG_WORD).search(text), _compile(_MIXED).search(text)
     spans: list[tuple[int, int]] = []
     if has_long or "@" in text:
-        pairs = _BY_LITERAL if "_" in text else _WITHOUT_LINE
         spans += [
             match.span(1)
-            for rule in dict.fromkeys(rule for literal, rule in pairs if literal in text)
+            for rule in dict.fromkeys(rule for literal, rule in _BY_LITERAL if literal in text)
             for match in _compile(rule.pattern).finditer(text)
             if rule.check(match[1])
         ]

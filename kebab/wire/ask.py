@@ -13,7 +13,6 @@ from kebab.wire.record import FinishName, LookupRequest, Record, Reply, Request
 from kebab.wire.search import (
     DegradedChannel,
     FilteredRequest,
-    IndexRefresh,
     ModeName,
     SearchHit,
     Unit,
@@ -64,9 +63,6 @@ class AskRequest(FilteredRequest["Answer"], frozen=True, kw_only=True, tag="ask_
     rerank: bool | None = None
     """Whether to compare the first passages with the question token by token; null means
     unless words alone are searched."""
-    refresh: bool = False
-    """Whether to index new, changed and unread files of the searched sources before.
-    `retrieval.refresh` of the answer says what was done."""
 
 
 class AnswerCitation(Struct, frozen=True, kw_only=True):
@@ -124,8 +120,6 @@ class AnswerRetrieval(Struct, frozen=True, kw_only=True):
     """The revision of the index that was searched."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
     """The filters that no document passes, alone or together; empty when there are passages."""
-    refresh: IndexRefresh | None = None
-    """How the index of the folder was brought up to date before; null without `--in`."""
 
 
 class AnswerUsage(Struct, frozen=True, kw_only=True):

@@ -20,8 +20,7 @@ An operation that `writes` or `deletes` is refused under `--read-only`, except a
 `import`, `repair`, `reset`, `source_rm` or `review_apply`.
 `review` and `translate` read: they store only their run, in a database of its own, and nothing
 under `--read-only`.
-`ask` reads: it writes only the turn of a named session, which `--read-only` refuses. With
-`refresh`, `search` and `ask` also index documents again, unless writing is switched off.
+`ask` reads: it writes only the turn of a named session, which `--read-only` refuses.
 """
 
 

@@ -76,8 +76,6 @@ class RelatedDoc(Record, frozen=True, kw_only=True, tag="related_doc.v1"):
     """How the file on disk compares with what was indexed."""
     pair: PassagePair
     """The most similar passages."""
-    terms: list[str]
-    """Shared keywords as the related document writes them, the most specific first."""
 
 
 class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):

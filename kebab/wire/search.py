@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, Freshness, LineSpan, Positive
-from kebab.wire.coverage import Coverage, Indexing
+from kebab.wire.coverage import Coverage
 from kebab.wire.record import Hinted, R_co, Record, Reply, Request
 
 
@@ -36,9 +36,6 @@ class FilteredRequest(Request[R_co], frozen=True, kw_only=True):
     """Only documents with these properties, fields of front matter or of the file: `status=done`,
     `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are
     alternatives; all other conditions must hold."""
-    links_to: str | None = None
-    """Only documents that link to this one: its id, a unique prefix of its id, its path, its title,
-    or an alias."""
     since: str | None = None
     """Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The
     date is what the document says of itself, else the time when its file was changed."""
@@ -63,31 +60,6 @@ class UnmatchedFilter(Struct, frozen=True, kw_only=True):
     """The values that exist and are most like it, the nearest first."""
 
 
-class IndexRefresh(Struct, frozen=True, kw_only=True):
-    """How the index was brought up to date: with a folder, or with what is searched."""
-
-    folder: str
-    """The absolute path of the folder of `--in`; empty without it."""
-    refreshed: bool
-    """Whether the index was brought up to date; otherwise the index as it is was searched."""
-    reason: str | None
-    """Why the index was not brought up to date; null when it was."""
-    new: int = 0
-    """The number of new documents."""
-    updated: int = 0
-    """The number of changed documents."""
-    removed: int = 0
-    """The number of documents whose file is gone."""
-    errors: int = 0
-    """The number of files that could not be indexed."""
-    pending: int = 0
-    """The number of passages of the whole index without a vector; words find them."""
-    duration_ms: int = 0
-    """The duration of the refresh."""
-    checked: int = 0
-    """The number of documents that were compared with their files."""
-
-
 class QueryParsed(Struct, frozen=True, kw_only=True):
     """How the text of a query was read."""
 
@@ -105,6 +77,7 @@ class QueryParsed(Struct, frozen=True, kw_only=True):
 ConfidenceName = Literal["strong", "fair", "weak"]
 ModeName = Literal["hybrid", "lexical", "vector"]
 DetailName = Literal["ids", "snippets", "passages", "best"]
+SortName = Literal["relevance", "newest", "oldest"]
 Unit = Annotated[float, Meta(ge=0, le=1)]
 
 MAX_LIMIT = 1000
@@ -131,10 +104,6 @@ class SearchRequest(
     that the first page has a hit of each."""
     cursor: str | None = None
     """The `next_cursor` of the previous page, for the same query and filters."""
-    page: Positive | None = None
-    """The number of the page, from 1, instead of `cursor`. It counts pages of `limit` hits, at
-    least one for each query, over the current index, so after a change a hit may appear on two
-    pages or on none."""
     per_doc: Positive | None = None
     """The maximum number of hits from one document."""
     min_confidence: ConfidenceName = "weak"
@@ -154,14 +123,11 @@ class SearchRequest(
     """Whether to compare the first passages with the query token by token, which takes longer;
     null means up to four passages that are close to the first, and only for questions and where
     query and passages are in different languages."""
-    sort: Literal["relevance", "newest", "oldest"] = "relevance"
+    sort: SortName = "relevance"
     """What hits are ordered by: their scores, or, of those with at least half of the best score,
     the dates of their documents."""
     trace: bool = False
     """Whether to report the result of each stage."""
-    refresh: bool = False
-    """Whether to index new, changed and unread files of the searched sources before. `refresh` of
-    the response says what was done."""
 
 
 class Lift(Struct, frozen=True, kw_only=True):
@@ -265,8 +231,8 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
     """A channel that was not available, or only in part."""
 
     channel: str
-    """`vector`, `lexical`, `rerank`, or `published` for a published base; in a review `llm`,
-    `related`, `document`, `files` or `lint`."""
+    """`vector`, `lexical`, `rerank`, `index` where it was not brought up to date, `published` for a
+    published base; in a review `llm`, `related`, `document`, `files` or `lint`."""
     reason: str
     """The reason why it was not available."""
     hint: str | None
@@ -348,11 +314,7 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     convincing_queries: list[int] | UnsetType = UNSET
     """The queries whose best hit of the whole search is above `weak`, as indexes of `queries`; what
     a limit leaves out of the page counts too."""
-    refresh: IndexRefresh | None = None
-    """How the index of the folder was brought up to date before the search; null without `--in`."""
     trace: list[TraceStage] | UnsetType = UNSET
     """The result of each stage, when requested."""
-    indexing: Indexing | UnsetType = UNSET
-    """The ingest that another process runs now; absent when there is none."""
     coverage: Coverage | None = None
     """What the index covers of what was searched; without it nothing is known to be absent."""

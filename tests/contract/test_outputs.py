@@ -28,7 +28,6 @@ OUTCOMES = r"""
 2 invalid_input          search -q restore -q ''
 0 search_response.v1     search restore -l
 0 search_response.v1     search restore --in notes
-2 usage_invalid          search restore --wait 1
 2 invalid_cursor         search x --cursor forged
 2 usage_invalid          search x --detail much
 2 usage_invalid          search x -l --format compact

@@ -108,7 +108,7 @@ def test_a_document_is_chosen(home):
 @pytest.mark.parametrize("command", ["Kebab restore a backup", "KebabGrep backup"])
 def test_vim_fills_its_quickfix_list(home, command, tmp_path):
     vim, listed = require("vim"), tmp_path / "list.json"
-    entries = "map(getqflist(), '[bufname(v:val.bufnr), v:val.lnum]')"
+    entries = "map(getqflist(), 'bufname(v:val.bufnr)')"
     steps = [f"source {FOLDER}/kebab.vim", command]
     steps += [f"call writefile([json_encode({entries})], '{listed}')", "qall!"]
     subprocess.run(
@@ -122,21 +122,7 @@ def test_vim_fills_its_quickfix_list(home, command, tmp_path):
 
     found = json.loads(listed.read_text())
     assert found
-    assert all(Path(home, name).is_file() and line > 0 for name, line in found)
-
-
-def test_the_tasks_of_visual_studio_code_read_what_kebab_prints(home):
-    tasks = json.loads((FOLDER / "vscode/tasks.json").read_text())["tasks"]
-    search, ingest = tasks
-    arguments = [one.replace("${input:query}", "restore a backup") for one in search["args"]]
-    pattern = search["problemMatcher"]["pattern"]
-
-    for line in shell(home, shlex.join(["kebab", *arguments])).splitlines():
-        found = re.fullmatch(pattern["regexp"], line)
-        assert found
-        assert Path(home, found[pattern["file"]]).is_file()
-        assert int(found[pattern["line"]]) > 0
-    assert ingest["args"] == ["ingest", "${workspaceFolder}"]
+    assert all(Path(home, name).is_file() for name in found)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.queries import Confidence, Hit, Page, Snippet, StoredChunk
+from kebab.core.queries import Hit, Page, Snippet, StoredChunk
 from kebab.search.answerability import STRONG
 from kebab.wire.search import DegradedChannel, Retrieval
 
@@ -54,7 +54,7 @@ def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
     return Hit(
         rank=rank,
         score=score,
-        confidence=Confidence.STRONG if score >= STRONG else Confidence.WEAK,
+        confidence="strong" if score >= STRONG else "weak",
         chunk=chunk,
         snippet=Snippet(text=chunk.text[:80]),
         retrieval=retrieval(lexical_rank=rank, lexical_score=score, fusion_score=score),

@@ -26,7 +26,6 @@ def passes(row: DocumentRow, filters: Filters) -> bool:
             filters.doc_id is None or row.doc_id == filters.doc_id,
             not filters.author or _has_author(row, filters.author),
             all(_has_property(row, group) for group in _group(filters.property)),
-            filters.links_to is None or row.doc_id in filters.linking,
             filters.since is None or _get_moment(row) >= filters.since * 1e9,
             filters.until is None or _get_moment(row) < filters.until * 1e9,
         )

@@ -195,7 +195,6 @@ def related_doc(rank: int = 1, **changes: Any) -> RelatedDoc:
         pair=PassagePair(
             asked=own, found=found, snippet=SNIPPET, highlights=[(22, 29)], cosine=0.75
         ),
-        terms=["restore", "snapshot"],
     )
 
 

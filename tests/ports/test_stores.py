@@ -409,8 +409,6 @@ FILTERS = (
     Filters(property=("due>1 June 2024",)),
     Filters(property=("due",)),
     Filters(property=("nothing",), tag=("work",)),
-    Filters(links_to="x", linking=(make_doc_id("notes", "c.md"),)),
-    Filters(links_to="x"),
 )
 
 

@@ -24,9 +24,6 @@ REASONS = {
     ("kebab.core.queries.Filters", "kebab.wire.search.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),
-    ("kebab.core.queries.QueryInterpretation", "kebab.wire.search.QueryParsed"): (
-        "the times of its filters are seconds"
-    ),
     ("kebab.core.review.Fix", "kebab.wire.review.ItemFix"): (
         "rules write it, and its text has other line ends than the file"
     ),

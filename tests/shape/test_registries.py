@@ -12,7 +12,7 @@ from kebab.core.media import ENEX_NOTE, MEDIA_TYPES
 from kebab.core.queries import FILTERS, Filters
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
-from kebab.search import bare_passages, code_order, names, rerank
+from kebab.search import names, reordering, rerank
 from kebab.store.sqlite.fts import CONDITIONS
 from kebab.wire.search import FilteredRequest
 from tests.shape.tree import ROOT, list_modules
@@ -67,5 +67,5 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
     (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
     explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
 
-    others = {bare_passages.NAME, code_order.NAME, names.NAME, rerank.NAME}
+    others = {reordering.BARE, reordering.CODE, names.NAME, rerank.NAME}
     assert list_boost_reasons() | others == explained

@@ -128,8 +128,8 @@ def search_with_a_new_file(stage: Stage) -> None:
         reply = stage.call(command, word)
         _judge_absence(stage, reply, word, true=False)
         stage.judge(f"{command}: 1 new file", made=reply.coverage.get("new") == 1, true=True)
-    refreshed = stage.call("search", word, "--refresh")
-    stage.judge("found after --refresh", made=bool(refreshed.data["hits"]), true=True)
+    refreshed = stage.call("search", word, "--in", str(stage.notes))
+    stage.judge("found with --in", made=bool(refreshed.data["hits"]), true=True)
 
 
 def ask_the_servers(stage: Stage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
 
 from kebab.app.events import AnswerEncoder
 from kebab.app.facade import list_request_defaults
@@ -22,7 +23,7 @@ from kebab.cli.options import (
     rerank_option,
 )
 from kebab.cli.progress import report_events
-from kebab.cli.refresh import add_refresh, in_options, pop_folder_flags, refresh_folder
+from kebab.cli.refresh import in_option, refresh_folder
 from kebab.errors.signal import Exit
 from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest
 from kebab.wire.record import find_exit_status
@@ -124,7 +125,7 @@ _STDIN = ("-",)
 )
 @click.argument("question", nargs=-1, metavar="QUESTION…")
 @ask_options
-@in_options
+@in_option
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the answer.")
 def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any) -> Exit:
     """Answer a question from the notes, with citations.
@@ -134,7 +135,6 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     """
     is_stream = flags.pop("stream")
     stream = EventLines(context, AnswerEncoder(), stream=True) if is_stream else None
-    within = pop_folder_flags(context, flags)
     settings = context.load_settings()
     text = " ".join(question)
     if question == _STDIN:
@@ -144,9 +144,12 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
         text = data.decode("utf-8-sig", "surrogateescape").strip()
     request = build_ask_request(settings, text, flags)
     with context.open_kebab(settings) as kebab:
-        refresh = refresh_folder(context, kebab, within, [text])
+        outdated = refresh_folder(context, kebab, flags["folder"], [text])
         display = stream or choose_answer_display(context, settings, request)
-        reply = add_refresh(answer_question(context, kebab, request, display), refresh)
+        reply = answer_question(context, kebab, request, display)
+    found = reply.retrieval
+    found = msgspec.structs.replace(found, degraded=[*outdated, *found.degraded])
+    reply = msgspec.structs.replace(reply, retrieval=found)
     if stream is None:
         return print_answer(context, reply)
     status = find_exit_status(reply)

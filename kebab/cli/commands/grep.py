@@ -26,7 +26,6 @@ from kebab.wire.fetch import GrepRequest
         "kebab grep 'restic (backup|restore)'",
         "kebab grep -F 'a[0]' runbooks --context 2",
         "kebab grep -il backup --path '**/*.md'",
-        "kebab grep TODO --format vimgrep",
     ),
 )
 @click.argument("pattern")
@@ -54,7 +53,7 @@ from kebab.wire.fetch import GrepRequest
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "compact", "vimgrep", "json"]),
+    type=click.Choice(["text", "compact", "json"]),
     default="text",
     callback=read_form,
     help="The form of output; `compact` names each file once, `json` is `--json`.",
@@ -74,18 +73,15 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     if len(given) > 1:
         raise click.UsageError(f"`{given[0]}` and `{given[1]}` exclude each other")
     around, columns = flags.pop("around"), flags.pop("max_columns")
-    # The columns of `vimgrep` are those of the file, so its lines are not cut.
-    columns = None if form == "vimgrep" else columns or None
     for side in ("before", "after"):
         flags[side] = around if flags[side] is None else flags[side]
     # The flags have the names of fields of the request; those that are not given are left out.
-    fields = merge_flags({"pattern": pattern, "max_columns": columns}, flags)
+    fields = merge_flags({"pattern": pattern, "max_columns": columns or None}, flags)
     request = build_request(fields, GrepRequest)
     reply = context.run(request)
     from kebab.cli.render import lines
 
-    renderers = {"vimgrep": lines.render_match_positions, "compact": lines.render_below_files}
-    render = renderers.get(form, lines.render_matches)
+    render = lines.render_below_files if form == "compact" else lines.render_matches
     if request.files_only:
         render = lines.render_matching_files
     elif request.count_only:

@@ -27,10 +27,7 @@ from kebab.cli.options import (
     rerank_option,
 )
 from kebab.cli.refresh import (
-    InFolder,
-    add_refresh_to_page,
-    in_options,
-    pop_folder_flags,
+    in_option,
     refresh_folder,
 )
 from kebab.config.settings import Search, Settings
@@ -67,27 +64,23 @@ def read_argument(words: tuple[str, ...], limit: int) -> str:
 FORM_DEFAULTS: dict[str, dict[str, Any]] = {
     "text": {},
     "compact": {"detail": "best", "limit": 5},
-    "vimgrep": {"detail": "passages"},
     "paths": {"detail": "ids", "per_doc": 1},
 }
 """The forms of text output with the fields of the request that each changes by default."""
 
 
-def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any], *, machine: bool) -> None:
+def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other.
 
     Raises:
         UsageError: Queries come from stdin and from the command line, a person chooses from
-            something else than the first page of one query, the lines of whole passages are
-            wanted of cut ones, or `-l` contradicts another form.
+            something else than the first page of one query, or `-l` contradicts another form.
     """
     if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
         raise click.UsageError("`--bulk` takes its queries from stdin")
-    if flags["form"] == "vimgrep" and flags["max_tokens"] and not machine:
-        raise click.UsageError("`--format vimgrep` and `--max-tokens` exclude each other")
     if flags["interactive"]:
         others = {"bulk": "--bulk", "stream": "--stream", "queries": "--query"}
-        others |= {"page": "--page", "cursor": "--cursor"}
+        others["cursor"] = "--cursor"
         for name, flag in others.items():
             if flags[name]:
                 raise click.UsageError(f"`--interactive` and `{flag}` exclude each other")
@@ -109,10 +102,10 @@ def build_paging(
     """
     from kebab.cli.render.hits import Paging, format_added_words
 
-    chosen = any(flags[name] for name in ("limit", "page", "cursor", "trace", "detail"))
+    chosen = any(flags[name] for name in ("limit", "cursor", "trace", "detail"))
     return Paging(
         limit=request.limit,
-        page=request.page or 1,
+        grows=form != "compact",
         fits_screen=not (chosen or show_all),
         shows_weak=show_all,
         whole=bool(flags["detail"]),
@@ -125,10 +118,10 @@ def render_page(
 ) -> Iterator[str]:
     """Yield the lines of a page in a form of text output.
 
-    Where these are for programs, the notes on them go to stderr.
+    The notes on paths go to stderr.
     """
     more = reply.has_more and reply.next_cursor and reply.hits
-    next_page = paging.next_page(reply, reply.hits[-1].rank) if more else ""
+    next_page = paging.suggest_more(reply) if more else ""
     if form == "text":
         from kebab.cli.render.hits import render_hits
 
@@ -138,8 +131,7 @@ def render_page(
     if form == "compact":
         return compact.render_compact(reply, canvas, next_page, shows_weak=paging.shows_weak)
     context.print_notes(reply, partial(compact.render_notes, next_page=next_page))
-    render = compact.render_paths if form == "paths" else compact.render_vimgrep
-    return render(reply, canvas)
+    return compact.render_paths(reply, canvas)
 
 
 DETAILS = ("ids", "snippets", "passages", "best")
@@ -168,10 +160,9 @@ _LONGEST_REPEATED = 200
 @rerank_option
 @limit_option(MAX_LIMIT, "hits on a page")
 @cursor_option
-@click.option("--page", type=Count(1), help="Show this page, by its number.")
 @click.option("--all", "show_all", is_flag=True, help="Show weak hits too, and the whole page.")
 @filter_options
-@in_options
+@in_option
 @per_doc_option
 @min_confidence_option
 @click.option(
@@ -209,11 +200,11 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     type, as `-i` does. The exit status is 1 when no hit is above weak
     confidence.
     """
-    refuse_contradictions(query, flags, machine=context.flags.machine)
+    refuse_contradictions(query, flags)
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), flags.pop("form")
     form = "paths" if flags.pop("files_with_matches") else form
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
-    within = pop_folder_flags(context, flags)
+    folder: str | None = flags["folder"]
     frames = None
     if stream:
         from kebab.app.events import SearchEncoder
@@ -234,7 +225,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     if show_all and fields.get("detail") == "best" and not flags["detail"]:
         fields["detail"] = "passages"
     if bulk:
-        return _search_lines(context, settings, fields, within)
+        return _search_lines(context, settings, fields, folder)
     asked = query or flags["queries"] or any(flags.get(name) for name in FILTERS)
     if not (asked or stream or context.flags.machine):
         from kebab.cli.prompt import find_terminal
@@ -244,15 +235,15 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         if not interactive:
             context.channels.err.write_lines(["examples:", *(f"  {one}" for one in _EXAMPLES)])
     if interactive:
-        return _pick_hit(context, settings, " ".join(query), fields, within)
+        return _pick_hit(context, settings, " ".join(query), fields, folder)
     text = read_argument(query, MAX_QUERY_BYTES)
     if text != " ".join(query) and len(text) <= _LONGEST_REPEATED:
         context.replace_argument(query[0], text)
     request = build_request({"query": text, **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
-        refresh = refresh_folder(context, kebab, within, [request.query, *request.queries])
+        outdated = refresh_folder(context, kebab, folder, [request.query, *request.queries])
         reply = kebab.run(request)
-    reply = add_refresh_to_page(context, reply, refresh)
+    reply = msgspec.structs.replace(reply, degraded=[*outdated, *reply.degraded])
     if frames:
         status = find_exit_status(reply)
         frames.finish(status, reply)
@@ -277,7 +268,7 @@ def _pick_hit(
     settings: Settings,
     query: str,
     fields: dict[str, Any],
-    within: InFolder,
+    folder: str | None,
 ) -> Exit:
     """Let a person open hits, or print the reference of the chosen one for a shell."""
     from kebab.cli.picker import Selection, pick_hit
@@ -288,7 +279,7 @@ def _pick_hit(
     if context.flags.machine or channel is None:
         raise click.UsageError("`--interactive` needs a terminal and prints no JSON")
     with context.open_kebab(settings) as kebab:
-        refresh_folder(context, kebab, within, ["any query"])
+        refresh_folder(context, kebab, folder, ["any query"])
 
         def search(text: str) -> SearchResponse:
             changes = {"query": text, "detail": "passages"}
@@ -331,7 +322,7 @@ def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[b
 
 
 def _search_lines(
-    context: CommandContext, /, settings: Settings, defaults: dict[str, Any], within: InFolder
+    context: CommandContext, /, settings: Settings, defaults: dict[str, Any], folder: str | None
 ) -> Exit:
     from kebab.app.classify import build_view
     from kebab.app.events import BulkOutcome, search_lines
@@ -339,7 +330,7 @@ def _search_lines(
     source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
     outcome = BulkOutcome()
     with context.open_kebab(settings) as kebab:
-        refresh_folder(context, kebab, within, ["all lines"])
+        refresh_folder(context, kebab, folder, ["all lines"])
         lines = add_defaults(source, defaults)
         for item in search_lines(kebab.run, lines, build_view(settings)):
             context.write_json(item, None)

@@ -29,7 +29,6 @@ from kebab.cli.render.hits import (
     note_origin,
     render_degraded,
     render_location,
-    render_refresh,
     render_unmatched_filters,
 )
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
@@ -109,7 +108,6 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(gaps))
     for channel in reply.retrieval.degraded:
         yield from render_degraded(channel, canvas)
-    yield from render_refresh(reply.retrieval.refresh, canvas)
     yield from render_unmatched_filters(reply.retrieval.unmatched_filters, None, canvas)
     # Commands may find what the answer lacks.
     if reply.retrieval.unmatched_filters:

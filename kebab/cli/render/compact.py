@@ -1,4 +1,4 @@
-"""Renders a page of hits for programs: as compact text, as paths, or as `path:line:column:text`.
+"""Renders a page of hits for programs: as compact text or as paths.
 
 Compact text is made for programs that read text, such as coding agents: whole passages, and what
 they share only once. Each block begins with a reference that `kebab fetch` takes. The lines below
@@ -18,7 +18,6 @@ from kebab.cli.render.hits import (
     describe_absent_terms,
     describe_left_out,
     describe_no_answer,
-    get_line,
     list_queries,
     note_freshness,
     note_origin,
@@ -26,7 +25,6 @@ from kebab.cli.render.hits import (
     render_gaps,
     render_left_out_terms,
     render_limits,
-    render_refresh,
     render_unmatched_filters,
     split_hits,
 )
@@ -43,23 +41,10 @@ def render_paths(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         yield clean(path) if canvas.is_terminal else path
 
 
-def render_vimgrep(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield one line for each hit: its path, and the line that matches best.
-
-    The column counts bytes from 1, as in the lines that Vim and `rg --vimgrep` write.
-    """
-    for hit in reply.hits:
-        path = format_openable_path(hit.file, hit.doc_path)
-        number, column, line = find_best_line(hit)
-        place = clean(path) if canvas.is_terminal else path
-        yield f"{place}:{number}:{column}:{clean_lines(line)}"
-
-
 def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Iterator[str]:
-    """Yield what is to know about a page of paths or lines, for another channel than theirs."""
+    """Yield what is to know about a page of paths, for another channel than theirs."""
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
-    yield from render_refresh(reply.refresh, canvas)
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
     if reply.hits and not reply.convincing:
         yield from canvas.note(describe_no_answer(reply, "nothing convincing"))
@@ -87,27 +72,6 @@ def format_openable_path(file: str | None, doc_path: str) -> str:
         return str(Path(file).relative_to(Path.cwd()))
     except (OSError, ValueError):
         return file
-
-
-def find_best_line(hit: SearchHit) -> tuple[int, int, str]:
-    """Return the number, the column and the text of the line with the most different matches.
-
-    The column is that of the first match, counted in bytes from 1. A file without lines has one.
-    """
-    text, best = hit.text or "", (0, 0, 0)
-    start, most = 0, -1
-    for index, line in enumerate(text.split("\n")):
-        end = start + len(line)
-        inside = [span for span in hit.text_highlights or [] if start <= span[0] < end]
-        words = {text[first:last].casefold() for first, last in inside}
-        if len(words) > most and (line.strip() or not index):
-            first = inside[0][0] if inside else start
-            best, most = (index, start, first), len(words)
-        start = end + 1
-    index, start, first = best
-    column = len(text[start:first].encode("utf-8", "surrogatepass")) + 1
-    top, found = get_line(hit.citation), text[start:].partition("\n")[0]
-    return (1, 1, found) if top is None else (top + index, column, found)
 
 
 CONTEXT_MARK = "context: "

@@ -72,9 +72,6 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
             media=found.media,
             headings=[found.title, *pair.found.heading_path],
         )
-        if found.terms:
-            shared = f"shared: {clean(', '.join(found.terms))}"
-            yield INDENT + canvas.dim(canvas.fit(shared, margin))
         label = f"{INDENT}nearest to: "
         nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
         yield label + canvas.dim(nearest)

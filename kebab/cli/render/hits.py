@@ -36,8 +36,8 @@ from kebab.wire.coverage import (
     describe_left_out_terms,
 )
 from kebab.wire.search import (
+    MAX_LIMIT,
     DegradedChannel,
-    IndexRefresh,
     LeftOut,
     Retrieval,
     SearchHit,
@@ -254,7 +254,6 @@ def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     """Yield which channels did not work, and what of the files is missing or outdated."""
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
-    yield from render_refresh(reply.refresh, canvas)
     yield from render_gaps(reply, canvas)
     yield from render_left_out_terms(reply, canvas)
 
@@ -275,19 +274,13 @@ def describe_left_out(left_out: LeftOut, canvas: Canvas) -> str:
     return f"left out by {budget}: {what}{found and f' for {found}'}, about {tokens}"
 
 
-def render_refresh(refresh: IndexRefresh | None, canvas: Canvas) -> Iterator[str]:
-    """Yield why the index of a folder was not brought up to date before the search."""
-    if refresh and not refresh.refreshed:
-        reason = clean(refresh.reason or "")
-        yield from canvas.note(f"the index was not brought up to date: {reason}")
-
-
 def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -> Iterator[str]:
     """Yield which channel did not work and what may fix it; `note` replaces the first words."""
     names = {"lexical": "search by words", "vector": "search by meaning", "rerank": "reranking"}
     extent = "incomplete" if degraded.partial is True else "no"
     lost = f"{extent} {names.get(degraded.channel, clean(degraded.channel))}"
-    lost = "published base" if degraded.channel == "published" else lost
+    whole = {"published": "published base", "index": "the index was not brought up to date"}
+    lost = whole.get(degraded.channel, lost)
     yield from canvas.note(f"{note or lost}: {clean(degraded.reason)}")
     if degraded.hint:
         yield from canvas.hint(clean(degraded.hint))
@@ -312,12 +305,15 @@ def format_added_words(*words: str, **_: object) -> str:
     return " ".join(words)
 
 
+_LIMIT = ("-n", "--limit")
+
+
 class Paging(Struct, frozen=True):
     """Which hits of a page are shown, and how to call for the others.
 
     Args:
         limit: The number of hits on a page.
-        page: The number of the page, 1 also for a page after a cursor.
+        grows: Whether more hits are a larger first page, which a person asks for with less words.
         fits_screen: Whether only the best hits that fit the screen are shown.
         shows_weak: Whether weak hits behind better ones are shown, and more than the nearest.
         whole: Whether passages are shown whole, not only the lines around the matches.
@@ -325,19 +321,18 @@ class Paging(Struct, frozen=True):
     """
 
     limit: int = 10
-    page: int = 1
+    grows: bool = True
     fits_screen: bool = False
     shows_weak: bool = False
     whole: bool = False
     repeat: Callable[..., str] = format_added_words
 
-    def next_page(self, reply: SearchResponse, last: int) -> str:
-        """Return the command for the page after the hit of rank `last`."""
-        limit = max(self.limit, len(reply.queries or ()))
-        if last % limit == 0:
-            number = str(last // limit + 1)
-            return self.repeat("--page", number, without=("--page", "--cursor"))
-        return self.repeat("--cursor", reply.next_cursor or "", without=("--page", "--cursor"))
+    def suggest_more(self, reply: SearchResponse) -> str:
+        """Return the command for more hits: for a larger first page, or for the next one."""
+        last = reply.hits[-1].rank
+        if self.grows and last == len(reply.hits) <= MAX_LIMIT // 2 and not reply.left_out:
+            return self.repeat("-n", str(2 * last), without=_LIMIT)
+        return self.repeat("--cursor", reply.next_cursor or "", without=("--cursor",))
 
 
 def render_hits(
@@ -356,16 +351,14 @@ def render_hits(
         yield from (*block, "")
     yield from notes
     hidden = len(hits) - len(blocks)
-    shown = len(reply.hits) - hidden - len(weaker)
     weak = len(weaker) + (hidden if _is_weak(reply) else 0)
     if hidden and not _is_weak(reply):
-        fits = shown >= len(reply.queries or ())
-        command = paging.repeat(*(("-n", str(shown), "--page", "2") if fits else ("--page", "1")))
+        command = paging.repeat("-n", str(paging.limit), without=_LIMIT)
         yield canvas.dim(f"more: {command}")
     elif weak:
         yield canvas.dim(f"{pluralize(weak, 'weaker hit')}: {paging.repeat('--all')}")
     elif reply.has_more and reply.next_cursor:
-        yield canvas.dim(f"more: {paging.next_page(reply, reply.hits[-1].rank)}")
+        yield canvas.dim(f"more: {paging.suggest_more(reply)}")
     stages = [
         (clean(one.stage), f"{one.duration_ms:8.2f} ms  {one.candidates:6,}", clean(one.note))
         for one in reply.trace or []
@@ -438,12 +431,9 @@ def _count_lines(blocks: list[list[str]]) -> int:
 
 
 def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
-    if paging.page > 1:
-        yield f"no hits on page {paging.page:,} for: {clean(reply.query)}"
-        return
     if reply.unmatched_filters:
         yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
-    elif not reply.indexing:
+    elif not (reply.coverage and reply.coverage.indexing):
         yield from _suggest_more(reply, canvas, paging)
     yield from canvas.wrap(_describe_verdict(reply, "no results"))
 
@@ -452,7 +442,7 @@ def _suggest_more(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iter
     """Yield the call that may find more than nothing."""
     found = reply.coverage
     if found and (found.unread or found.new or found.changed or found.unlisted):
-        yield canvas.step("read what is missing first", paging.repeat("--refresh"))
+        yield canvas.step("read what is missing first", "kebab ingest")
     elif reply.mode != "hybrid":
         command = paging.repeat("--mode", "hybrid", without=("--mode",))
         yield canvas.dim(f"try both channels: {command}")

@@ -239,19 +239,6 @@ def _highlight(hit: GrepHit, canvas: Canvas, margin: int) -> str:
     return "".join([*parts, text[position:]])
 
 
-def render_match_positions(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield one line for each match, as `rg --vimgrep`; the column counts bytes from 1."""
-    for hit in reply.hits:
-        path = clean(format_openable_path(hit.file, hit.doc_path))
-        text = mark_cuts(hit)
-        starts = [start for start, _ in hit.highlights] or [0]
-        for start in starts:
-            column = len(hit.text[:start].encode("utf-8", "surrogatepass")) + 1
-            # An editor that opens a PDF as text must not be sent to a line of its extracted text.
-            place = f"{hit.line}:{column}" if _has_lines(hit) else "1:1"
-            yield f"{path}:{place}:{text}"
-
-
 def render_matching_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     """Yield the path of each file with matches."""
     for found in reply.files:

@@ -166,7 +166,6 @@ CONDITIONS: Mapping[str, Callable[[Filters], Condition]] = {
     "folder": _match_folder,
     "author": _match_authors,
     "property": _match_properties,
-    "links_to": lambda given: (f"d.doc_id IN {_ANY}", [to_json(given.linking)]),
     "since": lambda given: (f"{_MOMENT} >= ?", [round((given.since or 0) * _NANOSECONDS)]),
     "until": lambda given: (f"{_MOMENT} < ?", [round((given.until or 0) * _NANOSECONDS)]),
 }

@@ -188,18 +188,6 @@ def test_what_was_not_looked_at_is_not_complete(notes, monkeypatch):
     assert (found.checked, found.unchecked_folders, found.complete) == (0, 2, False)
 
 
-def test_a_refresh_reads_new_changed_gone_and_unread_files(notes, monkeypatch):
-    kill_ingest(notes, monkeypatch, "put_document", 3)
-    notes.write("late.md", "# Late\n\nbread at last\n")
-    touch(notes.notes)
-
-    reply = notes.search("bread last", mode="lexical", refresh=True)
-
-    assert reply.refresh.refreshed
-    assert "late.md" in {hit.doc_path for hit in reply.hits}
-    assert (reply.coverage.unread, reply.coverage.new) == (0, 0)
-
-
 def test_every_reply_has_it(notes):
     notes.ingest()
     notes.write("new.md", "new")

@@ -66,7 +66,7 @@ def test_counts_are_published_at_most_once_in_an_interval():
 def test_a_search_says_how_far_the_ingest_is_and_does_not_suggest_one(running):
     found = running.search("bread")
 
-    assert found.indexing.done == 2_695
+    assert found.coverage.indexing.done == 2_695
     assert all(not suggests_ingest(channel.hint) for channel in found.degraded)
 
 

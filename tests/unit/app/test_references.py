@@ -67,7 +67,7 @@ def get_place(found):
 
 
 def list_printed_forms(path, file, first, last):
-    """Return what search, grep, list, compact, vimgrep and outline print for lines of a file."""
+    """Return what search, grep, list, compact and outline print for lines of a file."""
     shown = clean(path)
     return [
         cite_lines(path, first, last).uri,

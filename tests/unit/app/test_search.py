@@ -134,15 +134,6 @@ def test_a_filtered_search_finds_what_a_scan_of_everything_would(library, name, 
     assert found == expected
 
 
-def test_a_page_has_the_hits_between_those_before_and_after_it(library):
-    pages = [library.search("notes", limit=15, page=number) for number in (1, 2, 3, 4)]
-
-    assert [hit.rank for page in pages for hit in page.hits] == list(range(1, 41))
-    assert [page.has_more for page in pages] == [True, True, False, False]
-    cursor = pages[0].next_cursor
-    assert library.search("notes", limit=15, cursor=cursor).hits == pages[1].hits
-
-
 @pytest.mark.parametrize("budget", [1, 100, 200, 450, 900, 1_300, 100_000])
 def test_a_budget_of_tokens_is_never_exceeded(library, budget):
     page = library.search("notes", max_tokens=budget, limit=20, snippet_chars=2_000)

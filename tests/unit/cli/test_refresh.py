@@ -3,11 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.app.published_copy import change_registry
 from kebab.errors.catalog import Locked, NotIndexed
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.published import Registration, Registry
-from kebab.wire.search import DegradedChannel
 from tests.fakes.console import run
 from tests.fakes.facade import FakeKebab
 
@@ -19,14 +16,8 @@ def test_the_folder_is_indexed_first_and_only_it_is_searched(kebab, opened, tmp_
     assert (first, second) == ("ingest", "search")
     assert ingest == IngestRequest(paths=[str(tmp_path)], vector_seconds=5.0)
     assert search.folder == str(tmp_path)
-    assert ran.reply["refresh"]["refreshed"] is True
+    assert ran.reply["degraded"] == []
     assert {event["schema_version"] for event in ran.asides} == {"ingest_progress.v1"}
-
-
-def test_the_wait_reaches_the_ingest(kebab, opened, tmp_path):
-    kebab("search", "restore", "--in", str(tmp_path), "--wait", "3")
-
-    assert opened[0].asked[0][1].vector_seconds == 3
 
 
 class PendingKebab(FakeKebab):
@@ -36,10 +27,6 @@ class PendingKebab(FakeKebab):
         reply = super().schema(request)
         return replace(reply, stats=replace(reply.stats, pending_embeddings=7))
 
-    def search(self, request):
-        lost = DegradedChannel(channel="vector", reason="15 % embedded", hint="kebab ingest")
-        return replace(super().search(request), degraded=[lost])
-
 
 def test_only_the_first_call_waits_for_vectors(tmp_path):
     opened = []
@@ -48,15 +35,10 @@ def test_only_the_first_call_waits_for_vectors(tmp_path):
         opened.append(PendingKebab(*arguments, **options))
         return opened[-1]
 
-    ran = run("search", "restore", "--in", str(tmp_path), opener=open_kebab)
+    run("search", "restore", "--in", str(tmp_path), opener=open_kebab)
 
     (ingest,) = [request for name, request in opened[0].asked if name == "ingest"]
     assert ingest.vector_seconds == 0
-    assert f"hint: kebab search restore --in {tmp_path} --wait 600" in ran.out
-
-
-def test_a_wait_without_a_folder_is_refused(kebab):
-    assert kebab("search", "x", "--wait", "1", "--json").fault["code"] == "usage_invalid"
 
 
 def test_read_only_searches_the_index_as_it_is_and_says_so(kebab, opened, tmp_path):
@@ -98,28 +80,3 @@ class NewKebab(FakeKebab):
 
 def test_a_folder_that_was_never_read_is_searched(tmp_path):
     assert run("search", "restore", "--in", str(tmp_path), opener=NewKebab).status == 0
-
-
-@pytest.mark.parametrize("names", ["docs", "docs,local"])
-@pytest.mark.parametrize("call", ["search --in", "ask --in", "ask --base"])
-def test_the_names_of_published_bases_are_no_folder(
-    kebab, opened, tmp_path, monkeypatch, names, call
-):
-    monkeypatch.chdir(tmp_path)
-    base = Registration(name="docs", url="s3://bucket/x")
-    change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
-    kebab("--data-dir", str(tmp_path / "data"), *call.split(), names, "cats", "--json")
-
-    ((operation, request),) = opened[0].asked
-    assert operation == call.split()[0]
-    assert (request.base, request.folder) == (names.split(","), None)
-
-
-def test_a_folder_of_that_name_is_a_folder(kebab, opened, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "docs").mkdir()
-    base = Registration(name="docs", url="s3://bucket/x")
-    change_registry(tmp_path / "data", lambda _: Registry(bases=[base]))
-    kebab("--data-dir", str(tmp_path / "data"), "search", "cats", "--in", "docs", "--json")
-
-    assert [request.base for operation, request in opened[0].asked if operation == "search"] == [[]]

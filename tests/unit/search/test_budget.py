@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from kebab.core.queries import Detail, Query
+from kebab.core.queries import Query
 from kebab.search.budget import estimate_hit_tokens, estimate_page_tokens
 from kebab.text.model_input import estimate_tokens
 
@@ -28,7 +28,7 @@ def count(page, query="oil embargo"):
     )
 
 
-@pytest.mark.parametrize("detail", [Detail.IDS, Detail.SNIPPETS, Detail.PASSAGES])
+@pytest.mark.parametrize("detail", ["ids", "snippets", "passages"])
 @pytest.mark.parametrize("budget", [150, 300, 500, 1200, 3000])
 def test_a_page_holds_the_first_hits_that_fit_as_they_are(engine, budget, detail):
     free = search(engine, detail=detail)
@@ -49,12 +49,12 @@ def test_a_page_holds_the_first_hits_that_fit_as_they_are(engine, budget, detail
 
 
 def test_the_pages_of_a_budget_lose_no_hit(engine):
-    free = search(engine, detail=Detail.PASSAGES)
-    page = search(engine, detail=Detail.PASSAGES, limit=5, max_tokens=500)
+    free = search(engine, detail="passages")
+    page = search(engine, detail="passages", limit=5, max_tokens=500)
     found = list(page.hits)
     while page.next_offset:
         following = {"offset": page.next_offset, "limit": 5, "max_tokens": 500}
-        page = search(engine, detail=Detail.PASSAGES, **following)
+        page = search(engine, detail="passages", **following)
         found += page.hits
 
     assert found == list(free.hits)
@@ -64,7 +64,7 @@ def test_a_first_hit_that_exceeds_the_budget_alone_is_cut_between_sentences(base
     text = f"# Oil\n\n{SENTENCES}The embargo began in May. {SENTENCES}"
     base.add("a.md", text)
 
-    page = search(base.engine(), detail=Detail.PASSAGES, max_tokens=120)
+    page = search(base.engine(), detail="passages", max_tokens=120)
 
     [hit] = page.hits
     assert "The embargo began in May." in hit.snippet.text
@@ -96,7 +96,7 @@ def topics(base):
 def test_every_query_keeps_a_hit_under_any_limit_and_budget(topics):
     queries = ("oil embargo", "water the garden", "income tax", "zeppelin tax")
     for limit in (1, 2, 5):
-        request = Query(text=queries[0], more=queries[1:], detail=Detail.PASSAGES, limit=limit)
+        request = Query(text=queries[0], more=queries[1:], detail="passages", limit=limit)
         free = topics.search(request)
         for budget in (1, 150, 300, 700, 1200, 5000):
             page = topics.search(replace(request, max_tokens=budget))

@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.core.chunks import Extent
-from kebab.core.queries import Detail, Hit, Query, Snippet
+from kebab.core.queries import Hit, Query, Snippet
 from kebab.search.budget import (
     drop_weak_texts,
     estimate_hit_tokens,
@@ -49,12 +49,12 @@ def test_the_first_hit_of_each_query_has_text():
 def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
     good, weak = build_page("sw")
     weak = weak._replace(snippet=Snippet("Much is said of other matters. " * 20))
-    query = Query(text="x", detail=Detail.BEST)
+    query = Query(text="x", detail="best")
     bare = weak._replace(snippet=Snippet(""))
     budget = estimate_page_tokens(query, good.chunk.source)
     budget += estimate_hit_tokens(good) + estimate_hit_tokens(bare)
 
-    query = Query(text="x", detail=Detail.BEST, max_tokens=budget)
+    query = Query(text="x", detail="best", max_tokens=budget)
 
     assert fit_budget([good, weak], query, lambda _: {}) == ([good, bare], None)
 
@@ -88,7 +88,7 @@ class Section:
             )
             for rank, number in enumerate(numbers, 1)
         ]
-        asked = Query(text="x", detail=Detail.BEST, **query)
+        asked = Query(text="x", detail="best", **query)
         return grow_texts(hits, asked, self.list_extents, self.read, lambda _: {"line": 1.0})
 
 

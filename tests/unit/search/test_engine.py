@@ -5,7 +5,7 @@ import pytest
 
 from kebab.core.chunks import NO_BACKGROUND
 from kebab.core.ids import Key
-from kebab.core.queries import Confidence, Detail, Filters, Mode, Query, QueryInterpretation, Sort
+from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidCursor
 from kebab.search.answerability import FAIR, Calibration
 from kebab.search.engine import (
@@ -19,6 +19,7 @@ from kebab.search.engine import (
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import parse_query
 from kebab.search.retrieval import ChannelResults, RankedCandidates
+from kebab.wire.search import QueryParsed
 from tests.fakes.embedder import no_model
 
 
@@ -97,15 +98,17 @@ def test_the_query_is_reported_as_it_was_read(base):
         Query(text='the Embargoes, "oil embargo" title:a -zebra tag:ops', mode=Mode.LEXICAL)
     )
 
-    assert found.interpretation.terms == ("Embargoes",)
-    assert found.interpretation.phrases == ("oil embargo", "title:a")
-    assert found.interpretation.excluded == ("zebra",)
-    assert found.interpretation.filters == Filters(tag=("ops",))
+    assert found.query_parsed == QueryParsed(
+        terms=["Embargoes"],
+        phrases=["oil embargo", "title:a"],
+        excluded=["zebra"],
+        filters={"tag": ["ops"]},
+    )
 
 
 @pytest.mark.parametrize(
     ("least", "paths"),
-    [(Confidence.WEAK, ["a.md", "b.md"]), (Confidence.FAIR, ["a.md"]), (Confidence.STRONG, [])],
+    [("weak", ["a.md", "b.md"]), ("fair", ["a.md"]), ("strong", [])],
 )
 def test_hits_below_the_least_confidence_are_left_out(base, least, paths):
     base.add("a.md", "a text on the oil embargo and on other matters of trade in those years")
@@ -130,7 +133,7 @@ QUERY = Query(text="oil")
         {"limit": 50},
         {"offset": 3},
         {"trace": True},
-        {"detail": Detail.IDS},
+        {"detail": "ids"},
         {"snippet_chars": 80},
         {"max_tokens": 900},
     ],
@@ -211,9 +214,7 @@ def test_several_queries_are_searched_together(base):
     base.add("c.md", "The garden of the oil embargo.")
     engine = base.engine()
 
-    page = engine.search(
-        Query(text="oil embargo", more=("water the garden",), detail=Detail.PASSAGES)
-    )
+    page = engine.search(Query(text="oil embargo", more=("water the garden",), detail="passages"))
 
     found = {hit.chunk.path: hit for hit in page.hits}
     assert len(found) == len(page.hits) == 3
@@ -235,11 +236,11 @@ def test_facts_about_several_queries_are_merged(base):
         )
     )
 
-    assert page.interpretation == QueryInterpretation(
-        terms=("zeppelin", "oil"),
-        phrases=("oil embargo",),
-        excluded=("garden",),
-        filters=Filters(path_glob="*.md", lang=("en", "ko")),
+    assert page.query_parsed == QueryParsed(
+        terms=["zeppelin", "oil"],
+        phrases=["oil embargo"],
+        excluded=["garden"],
+        filters={"path_glob": "*.md", "lang": ["en", "ko"]},
     )
     assert page.absent_terms[0] == "zeppelin"
     assert len(page.absent_terms) == len(set(page.absent_terms))
@@ -323,7 +324,7 @@ def test_good_hits_are_sorted_by_the_dates_of_their_documents(base, sort, paths)
     for number in range(9):
         base.add(f"other{number}.md", f"Nothing but gardens and fences {number}.")
 
-    page = base.engine().search(Query(text="oil embargo", sort=Sort(sort)))
+    page = base.engine().search(Query(text="oil embargo", sort=sort))
 
     assert [hit.chunk.path for hit in page.hits[:3]] == paths
 

@@ -57,7 +57,6 @@ def test_the_best_pair_shows_why(filled):
     weekly = pairs["weekly.md"]
     assert weekly.own.text == "prune snapshots every week"
     assert weekly.cosine == pytest.approx(0.8, abs=0.2)
-    assert "prune" in weekly.shared_words
     text, spans = weekly.snippet.text, weekly.snippet.highlights
     assert "prune" in [text[start:end] for start, end in spans]
 

@@ -24,7 +24,7 @@ def _rank(base, text, mode=Mode.HYBRID, **given):
 @pytest.mark.parametrize("is_code", [False, True])
 def test_a_question_reranks_passages_unless_they_are_code(base, monkeypatch, is_code):
     base.add("a.md", "an oil embargo")
-    monkeypatch.setattr("kebab.search.code_order.is_code", lambda media: is_code)
+    monkeypatch.setattr("kebab.search.reordering.is_code", lambda media: is_code)
     ranking, passages = _rank(base, "oil embargo"), PassageCache(base.reader())
 
     question = Query(text="oil embargo", prose=True, rerank=True)

@@ -82,8 +82,6 @@ def read_as(pattern, path, folder="/work"):
         ("*sour*", "sourdough.md"),
         ("2024-*/", "log/2024-01/a.md"),
         ("[1].md", "ops/[1].md"),
-        ("RECIPES", "recipes/a.md"),
-        ("Deep/*.MD", "deep/a.md"),
         ("caf\u00e9", "cafe\u0301/a.md"),
         ("recipes", "/work/recipes/a.md"),
         ("./recipes/", "/work/recipes/a.md"),

@@ -11,7 +11,6 @@ from kebab.wire.fetch import GrepRequest
         (["-l", "cat"], GrepRequest(pattern="cat", files_only=True)),
         (["-n", "cat"], GrepRequest(pattern="cat")),
         (["-c", "cat"], GrepRequest(pattern="cat", count_only=True)),
-        (["--format", "vimgrep", "cat"], GrepRequest(pattern="cat", max_columns=None)),
         (["--path", "a/**", "--", "-x"], GrepRequest(pattern="-x", path_glob="a/**")),
     ],
 )

@@ -48,9 +48,7 @@ def test_choosing_a_hit_needs_a_terminal(kebab, flags):
     assert "`--interactive` needs a terminal" in ran.err
 
 
-@pytest.mark.parametrize(
-    "flags", [["--bulk"], ["--stream"], ["-q", "x"], ["--page", "2"], ["--cursor", "x"]]
-)
+@pytest.mark.parametrize("flags", [["--bulk"], ["--stream"], ["-q", "x"], ["--cursor", "x"]])
 def test_choosing_a_hit_excludes_other_ways_to_search(kebab, flags):
     ran = kebab("search", "-i", *flags)
 
@@ -81,7 +79,6 @@ def test_a_terminal_shows_lines_of_passages_unless_a_text_is_chosen(
         (["--format", "compact", "--all"], ("passages", 5, None)),
         (["--format", "json"], ("snippets", 10, None)),
         (["--format", "compact", "-n", "7", "--detail", "snippets"], ("snippets", 7, None)),
-        (["--format", "vimgrep"], ("passages", 10, None)),
         (["-l"], ("ids", 10, 1)),
         (["-l", "--format", "paths", "--per-doc", "2"], ("ids", 10, 2)),
         (["--format", "compact", "--json"], ("snippets", 10, None)),
@@ -95,12 +92,11 @@ def test_a_form_of_output_asks_for_what_it_shows(kebab, opened, flags, expected)
     assert (request.detail, request.limit, request.per_doc) == expected
 
 
-@pytest.mark.parametrize("form", ["paths", "vimgrep"])
-def test_notes_on_lines_for_programs_go_to_stderr(kebab, form):
-    ran = kebab("search", "word", "-n", "1", "--format", form)
+def test_notes_on_paths_for_programs_go_to_stderr(kebab):
+    ran = kebab("search", "word", "-n", "1", "--format", "paths")
 
     assert ran.out.count("\n") == 1
-    assert ran.err == f"more: kebab search word -n 1 --format {form} --page 2\n"
+    assert ran.err == "more: kebab search word --format paths -n 2\n"
 
 
 @pytest.mark.parametrize(
@@ -114,4 +110,4 @@ def test_a_minus_alone_stands_for_stdin(data, text):
 def test_commands_for_further_pages_repeat_a_query_from_stdin(kebab):
     ran = kebab("search", "-", "-n", "1", stdin=b"word")
 
-    assert "more: kebab search word -n 1 --page 2" in ran.out
+    assert "more: kebab search word -n 2" in ran.out

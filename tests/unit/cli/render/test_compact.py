@@ -1,6 +1,5 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import (
-    find_best_line,
     format_openable_path,
     render_compact,
     render_notes,
@@ -81,12 +80,12 @@ def test_a_file_of_another_source_has_an_absolute_reference():
 def test_notes_are_at_the_end_after_a_blank_line():
     weak = passage(confidence="weak")
 
-    lines = drawn(weak, convincing=False, next_page="kebab search x --page 2")
+    lines = drawn(weak, convincing=False, next_page="kebab search x --cursor C")
 
     assert lines[-3:] == [
         "",
         "nothing convincing: these passages are likely on other matters",
-        "more: kebab search x --page 2",
+        "more: kebab search x --cursor C",
     ]
 
 
@@ -181,22 +180,18 @@ def test_a_terminal_gets_paths_without_control_characters():
     assert list(render_paths(odd, Canvas())) == ["/x/\x1b[2J.md"]
 
 
-def test_the_line_with_the_most_different_matches_is_shown():
-    assert find_best_line(hit()) == (15, 5, "the snapshot, then Restore")
-
-
-def test_notes_on_lines_say_what_is_missing():
+def test_notes_on_paths_say_what_is_missing():
     missing = DegradedChannel(channel="vector", reason="no model", hint="kebab doctor")
     reply = replies.response(
         hit(), degraded=[missing], convincing=False, left_out=LeftOut(hits=1, tokens=9)
     )
 
-    assert list(render_notes(reply, Canvas(), "kebab search x --page 2")) == [
+    assert list(render_notes(reply, Canvas(), "kebab search x --cursor C")) == [
         "note: no search by meaning: no model",
         "hint: kebab doctor",
         "note: nothing convincing",
         "left out by --max-tokens: 1 hit, about 9 tokens",
-        "more: kebab search x --page 2",
+        "more: kebab search x --cursor C",
     ]
 
 

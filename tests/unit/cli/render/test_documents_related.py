@@ -15,14 +15,13 @@ def test_a_pipe_gets_a_plain_layout():
         "    Backups > Restoring",
         "    Stop the writer,",
         "    then restore the snapshot.",
-        "    shared: restore, snapshot",
         "    nearest to: ops/restic.md:3-9",
         "",
     ]
 
 
 def test_a_terminal_gets_marks_and_a_link_and_no_line_that_is_too_long():
-    one = replies.related_doc(terms=["a-very-long-word-of-a-note"] * 4)
+    one = replies.related_doc()
 
     first, _, *snippet = drawn(replies.related_docs(one), TERMINAL)
 

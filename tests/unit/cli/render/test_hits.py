@@ -138,7 +138,7 @@ def test_the_first_page_fits_the_screen():
     lines = drawn(reply, SCREEN, Paging(fits_screen=True, repeat=repeat))
 
     assert len(lines) <= 22
-    assert lines[-1] == "more: kebab search x -n 4 --page 2"
+    assert lines[-1] == "more: kebab search x -n 10"
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -184,7 +184,7 @@ def test_the_footer_reports_more_hits_limits_and_degraded_channels():
         "note: no search by meaning: no model",
         "hint: kebab model pull auto",
         "left out by --max-tokens: 2 hits, about 300 tokens",
-        "more: kebab search x --page 2",
+        "more: kebab search x --cursor C",
     ]
 
 
@@ -199,7 +199,7 @@ def test_no_results_are_no_absence_while_files_are_unread():
     text = drawn(reply, paging=Paging(repeat=repeat))
 
     assert text == [
-        "read what is missing first: kebab search x --refresh",
+        "read what is missing first: kebab ingest",
         f"no results so far for: fjord; not in the files that are read: fjord ({MISSING})",
     ]
     assert not any("your notes" in line for line in text)
@@ -208,7 +208,7 @@ def test_no_results_are_no_absence_while_files_are_unread():
 def test_nothing_is_suggested_while_an_ingest_runs():
     indexing = Indexing(pid=7, started_at="", done=None, total=None, unit=None)
     found = replies.coverage(indexing=indexing, files=0, checked=0)
-    reply = replace(replies.response(query="fjord"), coverage=found, indexing=indexing)
+    reply = replace(replies.response(query="fjord"), coverage=found)
 
     assert drawn(reply) == [
         "no results so far for: fjord (an ingest is running: scanning folders, pid 7)"

@@ -58,13 +58,6 @@ def test_a_line_that_was_cut_says_so_in_a_pipe():
     assert grep.mark_cuts(replies.grep_hit(is_cut=True)) == "Stop the writer,…"
 
 
-def test_vimgrep_has_a_line_for_each_match_with_its_column_in_bytes():
-    hit = replies.grep_hit(text="é the the", column=3, highlights=[(2, 5), (6, 9)])
-    lines = list(grep.render_match_positions(replies.grep_response(hit), PIPE))
-
-    assert lines == [f"{PATH}:12:4:é the the", f"{PATH}:12:8:é the the"]
-
-
 def test_notes_say_what_limits_the_result():
     skipped = [SkippedFile(doc_path=f"{name}.md", file=None, reason="gone") for name in "abcd"]
     reply = replies.grep_response(HIT, skipped=skipped, has_more=True)
@@ -87,7 +80,6 @@ def test_a_file_without_lines_is_cited_by_page():
 
     assert list(grep.render_matches(reply, PIPE)) == ["/n/a.pdf-b", "/n/a.pdf#page=3:text"]
     assert list(grep.render_matches(reply, TERMINAL))[-2:] == ["       -b", "#page=3:text"]
-    assert list(grep.render_match_positions(reply, PIPE)) == ["/n/a.pdf:1:1:text"]
 
 
 def test_files_that_are_not_read_are_not_searched():

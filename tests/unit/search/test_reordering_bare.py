@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.queries import Mode, Query
-from kebab.search.bare_passages import is_bare
+from kebab.search.reordering import is_bare
 
 
 def _search(base, text):

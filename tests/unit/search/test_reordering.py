@@ -6,8 +6,8 @@ import pytest
 from kebab.core.ids import DocId, Key
 from kebab.core.media import detect_media_type
 from kebab.core.queries import Filters
-from kebab.search.code_order import order_code
 from kebab.search.query_parser import parse_query
+from kebab.search.reordering import order_code
 from tests.fakes.evidence import stored
 
 

@@ -1,4 +1,4 @@
-"""Orders the passages of source code by their files.
+"""Changes the places of candidates: of source code, and of passages without text of their own.
 
 Passages of code share more words with each other than those of prose, so the first hits of a query
 often come from one file, from its tests, or from the page that documents it. Where code is among
@@ -10,6 +10,10 @@ the best candidates, their order takes into account:
 - the passages of the same file that come before.
 
 Passages of notes keep their order. `docs/notes/search-quality.md` has the figures.
+
+A bare passage is nothing but properties, headings, definitions of links, or links to elsewhere.
+Where another passage of the document holds the same words of the query, a reader is better served
+by that one.
 """
 
 import re
@@ -20,7 +24,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from kebab.core.chunks import KeyedScore
+from kebab.core.chunks import KeyedScore, is_front_matter
 from kebab.core.ids import DocId, Key
 from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
@@ -30,8 +34,8 @@ from kebab.search.snippet import PassageCache
 from kebab.text.normalize import split_names
 from kebab.text.tokenizer import collect_tokens
 
-NAME = "code"
-"""The name of the boost."""
+CODE, BARE = "code", "bare"
+"""The names of the boosts."""
 
 _LIMIT = 100
 """How many of the best candidates are ordered."""
@@ -249,3 +253,57 @@ def measure_heading_match(chunk: StoredChunk, rarities: Mapping[str, float]) -> 
 def _measure_held(tokens: frozenset[str], rarities: Mapping[str, float]) -> float:
     held = sum(weight for term, weight in rarities.items() if term in tokens)
     return held / (sum(rarities.values()) or 1.0)
+
+
+_BARE_LIMIT, _READ, _OTHERS = 300, 50, 8
+"""How many candidates are compared, how many of the first are read, and how many others of the
+document of a bare one."""
+
+_is_heading = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\[[^\]\n]+\]:)").match
+"""A heading, or a definition of a link."""
+
+_is_rule = re.compile(r"[=~^-]{3,}[ \t]*").fullmatch
+"""The line below a heading."""
+
+_LINK = re.compile(r"\[\[[^\[\]]*\]\]|!?\[[^\[\]]*\]\([^()]*\)")
+_has_letter = re.compile(r"[^\W\d_]").search
+
+
+def is_bare(chunk: StoredChunk) -> bool:
+    """Return whether a passage has no text of its own."""
+    if is_front_matter(chunk.ordinal, chunk.text):
+        return True
+    lines = chunk.text.split("\n")
+    return not any(
+        _has_letter(_LINK.sub("", line)) and not _is_heading(line) and not _is_rule(below)
+        for line, below in zip(lines, (*lines[1:], ""), strict=True)
+    )
+
+
+def order_bare(
+    ranked: Sequence[KeyedScore], parsed: ParsedQuery, passages: PassageCache
+) -> dict[Key, float]:
+    """Return the best candidates, where bare ones have changed places; nothing without any.
+
+    A bare one gets the place and the score of the best later passage of its document that holds the
+    same terms of the query.
+    """
+    best = list(ranked[:_BARE_LIMIT])
+    bare = [one for one in passages.load_chunks([key for key, _ in best[:_READ]]) if is_bare(one)]
+    if not bare:
+        return {}
+    places = {key: place for place, (key, _) in enumerate(best)}
+    owners = passages.find_doc_numbers([*places])
+    terms = {term.text for term in parsed.terms}
+    for chunk in bare:
+        place = places[chunk.key]
+        later = [key for key, _ in best[place + 1 :] if owners.get(key) == owners.get(chunk.key)]
+        held = passages.tokenize_passage(chunk) & terms
+        for other in passages.load_chunks(later[:_OTHERS]):
+            if not is_bare(other) and held <= passages.tokenize_passage(other):
+                second = places[other.key]
+                scores = best[place][1], best[second][1]
+                best[place], best[second] = (other.key, scores[0]), (chunk.key, scores[1])
+                places[chunk.key], places[other.key] = second, place
+                break
+    return dict(best)
