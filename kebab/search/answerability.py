@@ -75,6 +75,8 @@ class AnswerSignals(Struct, frozen=True, kw_only=True):
     """How far the tokens of the first passages match; None when they were not compared."""
     absent: bool = False
     """Whether every term of the query occurs nowhere."""
+    code: bool = False
+    """Whether most of the first hits are code, and no term of the query is absent."""
     named: bool = False
     """Whether the query is the name of the document of the first hit, perhaps mistyped."""
 
@@ -99,6 +101,7 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         foreign = highest is not None and language.differs_from(chunk)
         held = compute_coverage(keywords, select_held(keywords, passages.tokenize_passage(chunk)))
         evidence.append(PassageSignals(held, near, foreign))
+    absent = candidates.weighted.absent - candidates.named.tokens
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:
         others = (scores[chunk.key] for chunk in first[1:] if chunk.text != first[0].text)
@@ -113,8 +116,8 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         by_words=any(chunk.key in candidates.lexical.scores for chunk in first),
         by_vectors=highest is not None,
         match=candidates.match,
-        absent=candidates.weighted.rarities.keys()
-        <= candidates.weighted.absent - candidates.named.tokens,
+        absent=candidates.weighted.rarities.keys() <= absent,
+        code=has_mostly_code(first) and absent.isdisjoint(candidates.weighted.rarities),
         named=candidates.named.names_owner(candidates.ranked[0][0], passages),
     )
 
@@ -288,10 +291,11 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
 def combine(found: float, precision: float, signals: AnswerSignals) -> float:
     """Return the answerability; among equals it is fair where one of the first hits is.
 
-    Across languages, and for topics and needs, several hits are right.
+    Across languages, for topics and needs, and in code several hits are right.
     """
     intent = signals.intent
     has_equals = not signals.absent and (not intent.asks or intent.need > _MOSTLY)
+    has_equals = has_equals or signals.code
     if found >= FAIR and (signals.passages[0].foreign or has_equals):
         return max(FAIR, found * precision)
     return found * precision

@@ -15,6 +15,7 @@ in English (5 % to 95 %: 1.19 to 1.52), 1.49 in Korean (1.32 to 1.61), 1.31 in J
 Characters / 4 are 1.06, .61, .30 and 1.03 times the count of the former.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,7 @@ from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import Hit, Query, Snippet, StoredChunk
 from kebab.search.snippet import cut_snippet, highlight_text
 from kebab.text.model_input import estimate_tokens
+from kebab.text.tokenizer import collect_all_tokens
 
 if TYPE_CHECKING:
     from kebab.wire.search import LeftOut
@@ -145,12 +147,18 @@ def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of a page without the texts of those that are unlikely to answer.
 
     Texts have the hits above weak, the first one of each query, and where few hits are above weak
-    the first weak ones.
+    the first weak ones; of code those in the files of the better ones, if there are any.
     """
     better = [hit for hit in hits if hit.confidence != "weak"]
     firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
     kept = {hit.chunk.key for hit in (*better, *firsts.values())}
-    weak = [hit.chunk.key for hit in hits if hit.chunk.key not in kept]
+    files = {hit.chunk.doc_id for hit in better}
+    weak = [
+        hit.chunk.key
+        for hit in hits
+        if hit.chunk.key not in kept
+        and (not files or hit.chunk.doc_id in files or not _is_code(hit.chunk))
+    ]
     kept.update(weak[:_MORE_TEXTS] if len(better) <= _FEW else [])
     return [hit if hit.chunk.key in kept else hit._replace(snippet=Snippet("")) for hit in hits]
 
@@ -166,7 +174,7 @@ def grow_texts(
 
     Those above weak grow, the first ones first; of code into the symbols beside their own too. A
     passage takes in the texts of later hits beside it, whatever the room is. It is cited by all its
-    lines. Hits of code get the lines of their symbol.
+    lines. Hits of code get the lines of their symbol, and the constants that they name.
     """
     found = list(hits)
     later = {hit.chunk.key: place for place, hit in enumerate(hits) if hit.snippet.text}
@@ -192,8 +200,8 @@ def grow_texts(
                 chunk=chunk, snippet=snippet, queries=tuple(sorted(queries))
             )
             room -= estimate_hit_tokens(found[place]) - estimate_hit_tokens(hit)
-        if _is_code(chunk) and chunk.heading_path:
-            found[place] = found[place]._replace(symbol=_find_symbol(chunk, extents))
+        if _is_code(chunk):
+            found[place] = _explain_code(found[place], extents, read, weigh(chunk.key))
     return found
 
 
@@ -259,6 +267,45 @@ def _join(one: StoredChunk, other: StoredChunk) -> StoredChunk:
 
 def _is_code(chunk: StoredChunk) -> bool:
     return get_media_type(chunk.media).cites is CitationKind.CODE
+
+
+_MOST_CONSTANTS, _LONGEST_CONSTANT = 2, 120
+"""How many constants of its file a passage of code has, and how long their lines are."""
+
+_find_names = re.compile(r"\b[A-Za-z_]\w{3,}\b").findall
+
+
+def _explain_code(
+    hit: Hit, extents: Sequence[Extent], read: ReadChunks, weights: Mapping[str, float]
+) -> Hit:
+    """Return a hit of code with the lines of its symbol, and the constants it names as context.
+
+    These are the lines outside of all symbols of the file that give a value to a name of the
+    passage, and that share words with the query: a limit is often all that is asked for.
+    """
+    chunk = hit.chunk
+    if not chunk.heading_path:
+        return hit
+    used = {name for name in _find_names(chunk.text) if not name.islower()}
+    lines = {
+        line.strip(): sum(weights.get(token, 0.0) for token in collect_all_tokens([line]))
+        for one in read([one.key for one in extents if not one.heading_path])
+        for line in one.text.split("\n")
+        if len(line) <= _LONGEST_CONSTANT and used.intersection(_list_assigned(line))
+    }
+    constants = [line for line in sorted(lines, key=lines.__getitem__)[::-1] if lines[line]]
+    context = "\n".join(filter(None, (chunk.context, *constants[:_MOST_CONSTANTS])))
+    chunk = chunk._replace(context=context)
+    return hit._replace(chunk=chunk, symbol=_find_symbol(chunk, extents))
+
+
+def _list_assigned(line: str) -> Sequence[str]:
+    """Return the first and the last name on the left of an assignment, one of which is assigned."""
+    left, _, value = line.partition("=")
+    if not value.strip() or value[0] in "=>" or left[-1:] in "=!<>+-*/|&" or "(" in left:
+        return ()
+    names = _find_names(left.partition(":")[0])
+    return names[:1] + names[-1:]
 
 
 def _find_symbol(chunk: StoredChunk, extents: Sequence[Extent]) -> tuple[int, int]:

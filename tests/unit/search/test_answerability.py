@@ -80,7 +80,9 @@ _TOPIC = QueryIntent(topic=1.0, need=0.0, asks=False)
 _FOREIGN = {"passages": (PassageSignals(0.0, 1.0, foreign=True),)}
 
 
-@pytest.mark.parametrize("given", [_FOREIGN, {"intent": _TOPIC}], ids=["foreign", "topic"])
+@pytest.mark.parametrize(
+    "given", [_FOREIGN, {"intent": _TOPIC}, {"code": True}], ids=["foreign", "topic", "code"]
+)
 @pytest.mark.parametrize(
     ("found", "precision", "expected"), [(0.9, 0.9, 0.81), (0.9, 0.1, FAIR), (0.2, 0.5, 0.1)]
 )

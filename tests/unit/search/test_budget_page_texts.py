@@ -59,6 +59,20 @@ def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
     assert fit_budget([good, weak], query, lambda _: {}) == ([good, bare], None)
 
 
+def test_of_code_only_the_files_of_the_better_hits_have_further_texts():
+    good, other, same = build_page("sww")
+    code = {"media": "text/x-python", "doc_id": good.chunk.doc_id}
+    other = other._replace(chunk=other.chunk._replace(media="text/x-python"))
+    same = same._replace(chunk=same.chunk._replace(**code))
+
+    assert [bool(hit.snippet.text) for hit in drop_weak_texts([good, other, same])] == [
+        True,
+        False,
+        True,
+    ]
+    assert all(hit.snippet.text for hit in drop_weak_texts([other, same]))
+
+
 class Section:
     """Passages of one file with their headings, four lines each, a blank line between two."""
 
@@ -143,3 +157,15 @@ def test_a_passage_of_code_names_the_lines_of_its_symbol():
 
     assert (get_lines(weak), weak.symbol) == ((11, 14), (6, 14))
     assert Section("", media="text/x-python").grow(0)[0].symbol is None
+
+
+def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_for():
+    section = Section("", "f", "g", media="text/x-python")
+    outer, own, _ = section.chunks
+    values = ["MAX_LINES = 5", "OTHER_LINES = 6", "MAX_TEXTS = 7", "LINE_KINDS == 8"]
+    section.chunks[0] = outer._replace(text="\n".join(values))
+    section.chunks[1] = own._replace(text="if MAX_LINES > MAX_TEXTS or LINE_KINDS:")
+    (hit,) = section.grow(1, score=0.1)
+
+    assert hit.chunk.context == "MAX_LINES = 5"
+    assert hit.snippet.text == "if MAX_LINES > MAX_TEXTS or LINE_KINDS:"
