@@ -11,12 +11,12 @@ from kebab.wire.error import ErrorAudit, ErrorCatalog, ErrorStats
 from kebab.wire.fetch import FetchList, GrepResponse, Outline
 from kebab.wire.health import Doctor, InitReport, Introspection, ModelList, ModelReport, ResetReport
 from kebab.wire.ingest import IngestReport
-from kebab.wire.library import ChunkInspection, DocInspection, DocList, PathExplanations, RemoveReport, SourceList, SourceRemoved
+from kebab.wire.library import ChunkInspection, DocInspection, DocList, RemoveReport, SourceList, SourceRemoved
 from kebab.wire.published import PublishReport, SourceAdded
 from kebab.wire.record import NotFound
 from kebab.wire.related import Duplicates, RelatedDocs
 from kebab.wire.repair import RepairReport
-from kebab.wire.review import AgentItems, ReviewApplied, ReviewRules
+from kebab.wire.review import AgentItems, ReviewApplied
 from kebab.wire.search import SearchResponse
 
 _Text: TypeAlias = str | PathLike[str]
@@ -36,7 +36,6 @@ class Methods:
         folder: _Text | None = ...,
         author: _Texts = ...,
         property: _Texts = ...,
-        links_to: _Text | None = ...,
         since: _Text | None = ...,
         until: _Text | None = ...,
         base: _Texts = ...,
@@ -44,7 +43,6 @@ class Methods:
         mode: Literal['hybrid', 'lexical', 'vector'] = ...,
         limit: int = ...,
         cursor: _Text | None = ...,
-        page: int | None = ...,
         per_doc: int | None = ...,
         min_confidence: Literal['strong', 'fair', 'weak'] = ...,
         detail: Literal['ids', 'snippets', 'passages', 'best'] = ...,
@@ -53,7 +51,6 @@ class Methods:
         rerank: bool | None = ...,
         sort: Literal['relevance', 'newest', 'oldest'] = ...,
         trace: bool = ...,
-        refresh: bool = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> SearchResponse:
@@ -69,7 +66,6 @@ class Methods:
             folder: Only documents below this folder, an absolute path, in any source.
             author: Only documents by one of these authors: a whole name, or whole words of one.
             property: Only documents with these properties, fields of front matter or of the file: `status=done`, `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are alternatives; all other conditions must hold.
-            links_to: Only documents that link to this one: its id, a unique prefix of its id, its path, its title, or an alias.
             since: Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The date is what the document says of itself, else the time when its file was changed.
             until: Only documents dated before this time; same forms as `since`.
             base: Only these published bases, by name; `local` is the knowledge base itself. Without it a search or a question reads all of them, unless `folder` is given, and any other operation only `local`.
@@ -78,7 +74,6 @@ class Methods:
             mode: The channels to search.
             limit: The maximum number of hits on a page. With several queries it is at least their number, so that the first page has a hit of each.
             cursor: The `next_cursor` of the previous page, for the same query and filters.
-            page: The number of the page, from 1, instead of `cursor`. It counts pages of `limit` hits, at least one for each query, over the current index, so after a change a hit may appear on two pages or on none.
             per_doc: The maximum number of hits from one document.
             min_confidence: The least confidence of a hit.
             detail: The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole passage (`passages`), or the whole passage of the hits that may answer (`best`): those above `weak`, the first of each query, what continues them, and where few are above `weak` the first weak ones. With `best`, hits above `weak` reach further in their section, up to 700 tokens, while the page has room: `max_tokens`, or 1,200 tokens.
@@ -87,7 +82,6 @@ class Methods:
             rerank: Whether to compare the first passages with the query token by token, which takes longer; null means up to four passages that are close to the first, and only for questions and where query and passages are in different languages.
             sort: What hits are ordered by: their scores, or, of those with at least half of the best score, the dates of their documents.
             trace: Whether to report the result of each stage.
-            refresh: Whether to index new, changed and unread files of the searched sources before. `refresh` of the response says what was done.
         """
         ...
 
@@ -104,7 +98,6 @@ class Methods:
         folder: _Text | None = ...,
         author: _Texts = ...,
         property: _Texts = ...,
-        links_to: _Text | None = ...,
         since: _Text | None = ...,
         until: _Text | None = ...,
         base: _Texts = ...,
@@ -134,7 +127,6 @@ class Methods:
             folder: Only documents below this folder, an absolute path, in any source.
             author: Only documents by one of these authors: a whole name, or whole words of one.
             property: Only documents with these properties, fields of front matter or of the file: `status=done`, `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are alternatives; all other conditions must hold.
-            links_to: Only documents that link to this one: its id, a unique prefix of its id, its path, its title, or an alias.
             since: Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The date is what the document says of itself, else the time when its file was changed.
             until: Only documents dated before this time; same forms as `since`.
             base: Only these published bases, by name; `local` is the knowledge base itself. Without it a search or a question reads all of them, unless `folder` is given, and any other operation only `local`.
@@ -166,7 +158,6 @@ class Methods:
         folder: _Text | None = ...,
         author: _Texts = ...,
         property: _Texts = ...,
-        links_to: _Text | None = ...,
         since: _Text | None = ...,
         until: _Text | None = ...,
         base: _Texts = ...,
@@ -176,7 +167,6 @@ class Methods:
         mode: Literal['hybrid', 'lexical', 'vector'] = ...,
         limit: int = ...,
         rerank: bool | None = ...,
-        refresh: bool = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> Answer:
@@ -192,7 +182,6 @@ class Methods:
             folder: Only documents below this folder, an absolute path, in any source.
             author: Only documents by one of these authors: a whole name, or whole words of one.
             property: Only documents with these properties, fields of front matter or of the file: `status=done`, `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are alternatives; all other conditions must hold.
-            links_to: Only documents that link to this one: its id, a unique prefix of its id, its path, its title, or an alias.
             since: Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The date is what the document says of itself, else the time when its file was changed.
             until: Only documents dated before this time; same forms as `since`.
             base: Only these published bases, by name; `local` is the knowledge base itself. Without it a search or a question reads all of them, unless `folder` is given, and any other operation only `local`.
@@ -203,7 +192,6 @@ class Methods:
             mode: The channels that search for passages.
             limit: The maximum number of passages that the answer is based on.
             rerank: Whether to compare the first passages with the question token by token; null means unless words alone are searched.
-            refresh: Whether to index new, changed and unread files of the searched sources before. `retrieval.refresh` of the answer says what was done.
         """
         ...
 
@@ -220,7 +208,6 @@ class Methods:
         folder: _Text | None = ...,
         author: _Texts = ...,
         property: _Texts = ...,
-        links_to: _Text | None = ...,
         since: _Text | None = ...,
         until: _Text | None = ...,
         base: _Texts = ...,
@@ -240,7 +227,6 @@ class Methods:
             folder: Only documents below this folder, an absolute path, in any source.
             author: Only documents by one of these authors: a whole name, or whole words of one.
             property: Only documents with these properties, fields of front matter or of the file: `status=done`, `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are alternatives; all other conditions must hold.
-            links_to: Only documents that link to this one: its id, a unique prefix of its id, its path, its title, or an alias.
             since: Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The date is what the document says of itself, else the time when its file was changed.
             until: Only documents dated before this time; same forms as `since`.
             base: Only these published bases, by name; `local` is the knowledge base itself. Without it a search or a question reads all of them, unless `folder` is given, and any other operation only `local`.
@@ -262,13 +248,11 @@ class Methods:
         folder: _Text | None = ...,
         author: _Texts = ...,
         property: _Texts = ...,
-        links_to: _Text | None = ...,
         since: _Text | None = ...,
         until: _Text | None = ...,
         base: _Texts = ...,
         exact: bool = ...,
         limit: int = ...,
-        cursor: _Text | None = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> Duplicates:
@@ -284,14 +268,12 @@ class Methods:
             folder: Only documents below this folder, an absolute path, in any source.
             author: Only documents by one of these authors: a whole name, or whole words of one.
             property: Only documents with these properties, fields of front matter or of the file: `status=done`, `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are alternatives; all other conditions must hold.
-            links_to: Only documents that link to this one: its id, a unique prefix of its id, its path, its title, or an alias.
             since: Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The date is what the document says of itself, else the time when its file was changed.
             until: Only documents dated before this time; same forms as `since`.
             base: Only these published bases, by name; `local` is the knowledge base itself. Without it a search or a question reads all of them, unless `folder` is given, and any other operation only `local`.
             threshold: The lowest similarity of near copies.
             exact: Whether to find only exact copies; `threshold` is ignored then.
-            limit: The maximum number of groups on a page.
-            cursor: The `next_cursor` of the previous page, for the same request.
+            limit: The maximum number of groups.
         """
         ...
 
@@ -308,7 +290,6 @@ class Methods:
         folder: _Text | None = ...,
         author: _Texts = ...,
         property: _Texts = ...,
-        links_to: _Text | None = ...,
         since: _Text | None = ...,
         until: _Text | None = ...,
         base: _Texts = ...,
@@ -332,7 +313,6 @@ class Methods:
             folder: Only documents below this folder, an absolute path, in any source.
             author: Only documents by one of these authors: a whole name, or whole words of one.
             property: Only documents with these properties, fields of front matter or of the file: `status=done`, `rating>=4`, `due<2024-07-01`, or a key alone for any value. Equal values of one key are alternatives; all other conditions must hold.
-            links_to: Only documents that link to this one: its id, a unique prefix of its id, its path, its title, or an alias.
             since: Only documents dated at or after this time: RFC 3339, `YYYY-MM-DD`, or an age like `7d`. The date is what the document says of itself, else the time when its file was changed.
             until: Only documents dated before this time; same forms as `since`.
             base: Only these published bases, by name; `local` is the knowledge base itself. Without it a search or a question reads all of them, unless `folder` is given, and any other operation only `local`.
@@ -466,7 +446,7 @@ class Methods:
             paths: Folders, files, or addresses of object storage such as `s3://bucket/folder`; empty means the workspace, or every folder and address of earlier runs.
             force: Whether to read unchanged files again.
             dry_run: Whether to report only what would happen.
-            changed: Whether `paths` are what changed below folders of earlier runs. Ignore rules apply to them, the documents of a path that is gone are removed, and a path in no such folder is left out.
+            changed: Whether `paths` are what changed below folders of earlier runs: the folder of each is scanned with all that is below it, and a path in no such folder is left out.
             vector_seconds: The limit of the time for vectors. The passages that remain stay pending, and no model is downloaded. Null means no limit.
         """
         ...
@@ -477,7 +457,6 @@ class Methods:
         *,
         title: _Text,
         source_uri: _Text | None = ...,
-        dry_run: bool = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> IngestReport:
@@ -487,21 +466,6 @@ class Methods:
             text: The text; its encoding is detected. In JSON it is base64.
             title: The title of the document.
             source_uri: The origin of the text.
-            dry_run: Whether to report only what would happen.
-        """
-        ...
-
-    def explain_paths(
-        self,
-        paths: _Texts,
-        *,
-        report: Callable[[Any], None] | None = None,
-        cancel: Cancel | None = None,
-    ) -> PathExplanations:
-        """The files or folders to explain.
-
-        Args:
-            paths: Paths of files or folders.
         """
         ...
 
@@ -581,7 +545,6 @@ class Methods:
         self,
         dest: _Text,
         *,
-        dry_run: bool = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> PublishReport:
@@ -589,7 +552,6 @@ class Methods:
 
         Args:
             dest: A folder, or an address that begins with `s3://`, `gs://` or `az://`.
-            dry_run: Whether to report only what would be sent.
         """
         ...
 
@@ -598,7 +560,6 @@ class Methods:
         url: _Text,
         *,
         name: _Text = ...,
-        weight: float = ...,
         mode: Literal['auto', 'pull', 'remote'] = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
@@ -608,7 +569,6 @@ class Methods:
         Args:
             url: Its address, or its folder.
             name: The name to give it; empty means the last part of the address.
-            weight: What the scores of its hits are multiplied by.
             mode: Whether to copy it, or to read it from its store while it is searched; `auto` chooses by its size, unless `published.mode` chooses.
         """
         ...
@@ -647,15 +607,11 @@ class Methods:
 
     def model_list(
         self,
-        all: bool = ...,
         *,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> ModelList:
         """List embedding models.
-
-        Args:
-            all: Also list the models of fastembed.
         """
         ...
 
@@ -693,16 +649,14 @@ class Methods:
 
     def doctor(
         self,
-        deep: bool = ...,
-        *,
         files: bool = ...,
+        *,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> Doctor:
         """Check everything.
 
         Args:
-            deep: Whether to look up words of every passage in the full-text index, not of a sample.
             files: Whether to compare the content of every file with what was indexed: times prove nothing.
         """
         ...
@@ -738,7 +692,6 @@ class Methods:
         since: _Text | None = ...,
         *,
         by: Literal['code', 'kind', 'retry', 'severity', 'operation', 'provider', 'model'] | None = ...,
-        limit: int = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
     ) -> ErrorStats:
@@ -747,7 +700,6 @@ class Methods:
         Args:
             since: Only errors from this time on: RFC 3339, `YYYY-MM-DD`, or an age like `24h`.
             by: The only field to count by; null means every field.
-            limit: The maximum number of values for each field.
         """
         ...
 
@@ -792,7 +744,6 @@ class Methods:
         model: _Text | None = ...,
         fail_on: Literal['error', 'warning', 'suggestion', 'never'] = ...,
         all_pages: bool = ...,
-        text: _Text | None = ...,
         changed: _Text | None = ...,
         report: Callable[[Any], None] | None = None,
         cancel: Cancel | None = None,
@@ -810,7 +761,6 @@ class Methods:
             model: The language model; null means the model of the settings. A model that is named, or that the tier `deep` needs, must answer; otherwise the rules go on alone, and `degraded` says so.
             fail_on: The least severity of a finding that makes the exit status 1.
             all_pages: Whether to work until all documents are done. The events carry every page, and the reply is the last one. Otherwise the work ends as soon as the page is full.
-            text: The text to review as the one file that is named, which need not exist; the run is not stored. Null means the files as they are on disk.
             changed: A revision of git, such as `HEAD` or `main`; then only files and lines are reviewed that changed since its merge base with `HEAD`, those of new files included.
         """
         ...
@@ -862,20 +812,6 @@ class Methods:
             uids: The items whose fixes are applied, certain or not; null means all whose fix is certain.
             unsafe: Whether fixes that are not certain are applied, too.
             dry_run: Whether to return the differences only.
-        """
-        ...
-
-    def review_rules(
-        self,
-        rule: _Text | None = ...,
-        *,
-        report: Callable[[Any], None] | None = None,
-        cancel: Cancel | None = None,
-    ) -> ReviewRules | NotFound:
-        """A rule to explain, or all.
-
-        Args:
-            rule: The id of the rule; null means all.
         """
         ...
 

@@ -98,6 +98,8 @@ _LANGUAGES = _declare_languages(
     ("ruby", "Ruby", "rb rake gemspec", "ruby"),
     ("sh", "shell", "sh bash zsh ksh bats", "bash"),
     ("sql", "SQL", "sql ddl", "sql"),
+    ("swift", "Swift", "swift", "swift"),
+    ("scala", "Scala", "scala sc", "scala"),
     ("php", "PHP", "php", "php"),
 )
 """The programming languages whose symbols are found by a grammar."""
@@ -116,8 +118,6 @@ _WITHOUT_GRAMMAR = _declare_languages(
     ("solidity", "Solidity", "sol", "solidity"),
     ("protobuf", "Protocol Buffers", "proto", "protobuf"),
     ("graphql", "GraphQL", "graphql gql", "graphql"),
-    ("swift", "Swift", "swift", "swift"),
-    ("scala", "Scala", "scala sc", "scala"),
     ("elixir", "Elixir", "ex exs", "elixir"),
     ("lua", "Lua", "lua", "lua"),
     ("haskell", "Haskell", "hs", "haskell"),

@@ -61,9 +61,9 @@ def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
 
 def test_of_code_only_the_files_of_the_better_hits_have_further_texts():
     good, other, same = build_page("sww")
-    code = {"media": "text/x-python", "doc_id": good.chunk.doc_id}
     other = other._replace(chunk=other.chunk._replace(media="text/x-python"))
-    same = same._replace(chunk=same.chunk._replace(**code))
+    chunk = same.chunk._replace(media="text/x-python", doc_id=good.chunk.doc_id)
+    same = same._replace(chunk=chunk)
 
     assert [bool(hit.snippet.text) for hit in drop_weak_texts([good, other, same])] == [
         True,

@@ -22,6 +22,11 @@ SYMBOLS = {
     "shape.rs": "Circle 6-8, Circle 12, .fmt 13-14, Area 19, .twice 22, tests 27,"
     " .the_area_of_nothing_is_nothing 28-29, square 34",
     "shop.sql": "shop.customer 3-4, best_customers 9, greet 16",
+    "Cache.scala": "Cache 6-7, .put 9, Cache 14, .apply 17, .ordering 20, Impl 28, .get 29,"
+    " Color 34, .f 36, foo 38, .compare 39, shout 43",
+    "ImageCache.swift": "ImageCache 4-5, .image 15-16, .count 25,"
+    " ImageCache 31, .makeIterator 32, Loader 37, Result 42, .get 45, Point 50,"
+    " Bank 52, .deposit 53, topLevel 60",
     "UserController.php": "UserController 8-13, .__construct 18-20, .show 24-25, Shape 30,"
     " Loggable 32, .log 33, Suit 38, .label 40, helper 45, $closure 48",
 }
