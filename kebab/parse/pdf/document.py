@@ -15,10 +15,11 @@ from kebab.core.pictures import PictureReader, describe_answers, format_origin, 
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import convert_properties
+from kebab.parse.pdf.grids import load_pdfium
 from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
-from kebab.parse.pdf.pages import PageReader, PageText, Segment, list_attachments, load_pdfium
+from kebab.parse.pdf.pages import PageReader, PageText, Segment, list_attachments
 from kebab.parse.pdf.paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
-from kebab.parse.pdf.rows import Row, build_rows
+from kebab.parse.pdf.rows import Row, build_rows, collect_tables
 from kebab.parse.pdf.text import is_legible
 
 _MIN_PAGES = 3
@@ -241,7 +242,7 @@ def _read_pages(document: Any, total: int) -> Iterator[PageText]:
     """Yield the pages up to the limits."""
     reader, chars = PageReader(document.raw), 0
     for index in range(min(total, MAX_PAGES)):
-        page = reader.read(index)
+        page = collect_tables(reader.read(index))
         chars += sum(len(segment.text) for segment in page.segments)
         if chars > MAX_CHARS:
             return
@@ -262,7 +263,8 @@ def _build_document(
     joiner = LineJoiner(
         line
         for page, page_rows in zip(pages, rows, strict=True)
-        for line in (*page.recognized.splitlines(), *(row.text for row in page_rows))
+        for row_lines in (page.recognized.splitlines(), *(row.lines for row in page_rows))
+        for line in row_lines
     )
     builder = TextBuilder()
     for page, page_rows in zip(pages, rows, strict=True):
@@ -307,7 +309,7 @@ def _find_title(pages: Sequence[Sequence[Row]], body: float, joiner: LineJoiner)
         return None
     title = ""
     for row in first:
-        if row.size == size and not row.turned:
+        if row.size == size and not row.turned and not row.table:
             title = joiner.join(title, row.text, hyphen=row.hyphen) if title else row.text
         elif title:
             break

@@ -1,19 +1,18 @@
-"""Reads the text of PDF pages through PDFium."""
+"""Reads the text of PDF pages through PDFium, and the lines that are drawn on them."""
 
 import ctypes
-import logging
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import accumulate, pairwise, repeat
 from math import isfinite
 from operator import sub
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from kebab.core.pictures import PictureAnswer
-from kebab.errors.system import translate_import_errors
 from kebab.parse.blocks import label_note
+from kebab.parse.pdf.grids import Grid, get_function, load_pdfium, read_grids
 from kebab.parse.pdf.text import (
     DOUBTED_LETTERS,
     LATIN_LETTERS,
@@ -24,35 +23,6 @@ from kebab.parse.pdf.text import (
     raise_end,
     restore_cork,
 )
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
-
-def load_pdfium() -> "ModuleType":
-    """Return the bindings of PDFium.
-
-    Raises:
-        DependencyMissing: They are not installed.
-    """
-    with translate_import_errors("reading PDF files", "pypdfium2", "pdf"):
-        import pypdfium2
-
-    # Its warnings about odd outlines would go to the terminal.
-    logging.getLogger("pypdfium2").setLevel(logging.CRITICAL)
-    module: ModuleType = pypdfium2
-    return module
-
-
-@cache
-def get_function(name: str, result: Any = None) -> Callable[..., Any]:
-    """Return a function of PDFium without the types of its arguments.
-
-    The conversions of the bindings take three times as long as the functions themselves.
-    """
-    address = ctypes.cast(getattr(load_pdfium().raw, name), ctypes.c_void_p).value
-    return ctypes.PYFUNCTYPE(result)(address or 0)
-
 
 _LAM = "\u0644"
 _ALEF_LAM = re.compile("[\u0622\u0623\u0625\u0627]\u0644")
@@ -91,12 +61,18 @@ _FIRST_WIDE = "\u2e80"
 _UNMAPPED_SHARE = 0.5
 
 
+Cell: TypeAlias = Sequence[tuple[str, bool]]
+"""The lines of a cell, and whether a division of a word ends them."""
+Table: TypeAlias = Sequence[Sequence[Cell]]
+
+
 class Segment(NamedTuple):
     """Text on one line of a page, without a wide gap; a wide gap begins another segment.
 
     `left`, `right` and `base` (of the letters) are in points, in the direction in which most of the
     page is written; `base` grows upwards. `size` is that of the font. `hyphen` says that the last
-    character divides a word. `turned` text runs in another direction than most of the page.
+    character divides a word. `turned` text runs in another direction than most of the page. `table`
+    are the rows of cells that the segment stands for.
     """
 
     text: str
@@ -107,10 +83,16 @@ class Segment(NamedTuple):
     bold: bool = False
     hyphen: bool = False
     turned: bool = False
+    table: Table = ()
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """A point within the letters."""
+        return (self.left + self.right) / 2, self.base + self.size / 4
 
 
 class PageText(NamedTuple):
-    """The segments of a page in the order of the file.
+    """The segments of a page in the order of the file, and the grids that are drawn on it.
 
     `number` counts from 1. `legible` is false when the fonts do not say which letters they show.
     `cut` says that the page has more text than was read, and `has_image` that a page without text
@@ -121,6 +103,7 @@ class PageText(NamedTuple):
 
     number: int
     segments: tuple[Segment, ...]
+    grids: Sequence[Grid] = ()
     legible: bool = True
     cut: bool = False
     has_image: bool = False
@@ -264,8 +247,9 @@ class PageReader:
             for line in lines:
                 lengths[line.quarter] += sum(map(len, line.words))
             main = lengths.index(max(lengths))
-            segments = self._cut_lines(lines, main)
-            return PageText(number, segments, legible, cut=count > MAX_PAGE_CHARS)
+            grids = read_grids(page, main)
+            segments = self._cut_lines(lines, main, grids)
+            return PageText(number, segments, grids, legible, cut=count > MAX_PAGE_CHARS)
         finally:
             self._c.FPDFText_ClosePage(handle)
 
@@ -289,7 +273,9 @@ class PageReader:
             places.append((self._x.value, self._y.value))
         return pair[0][::-1] if places[0] == places[1] else pair[0]
 
-    def _cut_lines(self, lines: list[_Line], main: int) -> tuple[Segment, ...]:
+    def _cut_lines(
+        self, lines: list[_Line], main: int, grids: Sequence[Grid]
+    ) -> tuple[Segment, ...]:
         """Return the segments of all lines on a page most of which runs in this direction."""
         firsts = [start for line in lines for start in line.starts]
         words = [word for line in lines for word in line.words]
@@ -310,7 +296,9 @@ class PageReader:
             ends = last_sides[4 * begin + last : 4 * end : 4]
             if sign < 0:
                 starts, ends = [-side for side in starts], [-side for side in ends]
-            segments += _cut_line(line, starts, ends, turned=line.quarter != main)
+            turned = line.quarter != main
+            walls = [] if turned else [at for grid in grids for at in grid.list_walls(line.base)]
+            segments += _cut_line(line, starts, ends, walls, turned=turned)
             begin = end
         return tuple(segments)
 
@@ -456,10 +444,11 @@ def _cut_line(
     line: _Line,
     starts: Sequence[float],
     ends: Sequence[float],
+    walls: Sequence[float],
     *,
     turned: bool,
 ) -> Iterator[Segment]:
-    """Yield the parts of a line between wide gaps; its words start and end there."""
+    """Yield the parts of a line between wide gaps and walls; its words start and end there."""
     words, size = line.words, line.size
     gaps = list(map(sub, starts[1:], ends))
     wide = _GAP * max(size, 1.0)
@@ -469,6 +458,14 @@ def _cut_line(
         if len(spaces) >= _FEW_SPACES:
             wide = max(wide, min(_GAP_OVER_SPACES * spaces[len(spaces) // 4], 3 * wide))
         borders = [at for at, gap in enumerate(gaps, 1) if gap >= wide]
+    if walls:
+        middles = [(start + end) / 2 for start, end in zip(starts, ends, strict=True)]
+        divided = (
+            at
+            for at, (before, after) in enumerate(pairwise(middles), 1)
+            if any(min(before, after) < wall < max(before, after) for wall in walls)
+        )
+        borders = sorted({*borders, *divided})
     begin = 0
     for end in (*borders, len(words)):
         hyphen = line.hyphen and end == len(words)

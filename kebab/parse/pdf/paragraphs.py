@@ -11,6 +11,7 @@ from statistics import median
 from typing import NamedTuple
 
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.pdf.pages import Cell
 from kebab.parse.pdf.rows import Row
 from kebab.text.stop_words import is_function_word
 
@@ -91,7 +92,7 @@ class HeadingRules:
     def get_level(self, row: Row, page: int) -> int:
         """Return the level of a heading, 0 for other rows; `page` counts from 1."""
         level = self._find_level(row, page)
-        if level and len(row.cells) == 1:
+        if level and len(row.cells) == 1 and not row.table:
             return level
         style = self._classify(row)
         return self._levels.get(style, 0) if style else 0
@@ -107,7 +108,7 @@ class HeadingRules:
         if not is_large and not (row.bold and row.size >= _SAME * self.body):
             return None
         text = row.text
-        if len(row.cells) > _MAX_CELLS or row.turned or len(text) > _MAX_CHARS:
+        if len(row.cells) > _MAX_CELLS or row.turned or row.table or len(text) > _MAX_CHARS:
             return None
         if not _HAS_LETTER.search(text) or _NO_HEADING.search(text):
             return None
@@ -160,6 +161,7 @@ _LONG_WORD = 16
 _NEAR = 8
 _COLUMN_INDENT = 4
 _MIN_TABLE_ROWS = 3
+_HEAD_PITCH = 3.0
 _MAX_HEADER_LINES = 3
 _MIN_WIDE_ROWS = 2
 _WIDE_ROW = 3
@@ -209,8 +211,7 @@ class PageWriter:
                 self._index += 1
                 self._builder.add_heading(level, _remove_leaders(text))
             elif end > self._index:
-                rows = _join_wrapped_cells(self._rows[self._index : end], self._joiner)
-                _write_table(self._builder, rows)
+                _write_table(self._builder, self._rows[self._index : end], self._joiner)
                 self._index = end
             elif _MARKER.match(self._rows[self._index].text):
                 self._write_list()
@@ -316,7 +317,9 @@ class _PageLayout:
         edge = max(
             other.right
             for other in near
-            if abs(other.left - row.left) <= _COLUMN_INDENT * row.size and other.size <= row.size
+            if abs(other.left - row.left) <= _COLUMN_INDENT * row.size
+            and other.size <= row.size
+            and not other.table
         )
         return edge - before.right > needed
 
@@ -328,50 +331,40 @@ def _remove_leaders(text: str) -> str:
 
 def _find_table_end(rows: Sequence[Row], index: int) -> int:
     """Return the end of the table that begins at a row, or the row itself when there is none."""
-    end, count, last = index, 0, index
-    while end < len(rows):
-        if _is_table_row(rows[end]):
-            count, last = count + 1, end
-        elif not (count and _find_wrapped_cell(rows[last], rows[end - 1], rows[end])):
-            break
+    if rows[index].table:
+        return index + 1
+    if _heads_table(rows, index):
+        return index + 2
+    end = index
+    while end < len(rows) and _is_table_row(rows[end]):
         end += 1
+    count = end - index
     is_wide = count >= _MIN_WIDE_ROWS and len(rows[index].cells) >= _WIDE_ROW
     return end if is_wide or count >= _MIN_TABLE_ROWS else index
 
 
+def _heads_table(rows: Sequence[Row], index: int) -> bool:
+    """Return whether a row stands right above a drawn table, and has a cell for each column."""
+    if index + 1 >= len(rows) or not rows[index + 1].table:
+        return False
+    row, below = rows[index], rows[index + 1]
+    is_near = 0 < row.base - below.base < _HEAD_PITCH * row.size
+    return is_near and len(row.cells) == len(below.table[0]) > 1
+
+
 def _is_table_row(row: Row) -> bool:
-    if len(row.cells) < 2 or _MARKER.fullmatch(row.cells[0]):  # noqa: PLR2004 - two cells
+    if row.table or len(row.cells) < 2 or _MARKER.fullmatch(row.cells[0]):  # noqa: PLR2004 - two cells
         return False
     return max(map(len, row.cells)) <= _MAX_CELL_CHARS and not _HAS_LEADERS.search(row.text)
 
 
-def _find_wrapped_cell(row: Row, before: Row, line: Row) -> int:
-    """Return the number of the cell of a row that goes on in a line below it, 0 for none."""
-    is_near = 0 < before.base - line.base < _PITCH * _USUAL_PITCH * line.size
-    found = (
-        at
-        for at, (left, _) in enumerate(row.spans)
-        if at and is_near and len(line.cells) == 1 and abs(left - line.left) < line.size / 2
-    )
-    return next(found, 0)
-
-
-def _join_wrapped_cells(rows: Sequence[Row], joiner: "LineJoiner") -> list[Row]:
-    """Return the rows of a table with the lines of each cell joined."""
-    joined = [rows[0]]
-    for before, row in pairwise(rows):
-        cell = 0 if _is_table_row(row) else _find_wrapped_cell(joined[-1], before, row)
-        if cell:
-            cells = [*joined[-1].cells]
-            cells[cell] = joiner.join(cells[cell], row.text, hyphen=before.hyphen)
-            joined[-1] = joined[-1]._replace(cells=tuple(cells))
-        else:
-            joined.append(row)
-    return joined
-
-
-def _write_table(builder: TextBuilder, rows: Sequence[Row]) -> None:
+def _write_table(builder: TextBuilder, rows: Sequence[Row], joiner: "LineJoiner") -> None:
     """Add a table; rows of different lengths without common columns stay lines."""
+    if rows[-1].table:
+        drawn = ([joiner.join_cell(cell) for cell in row] for row in rows[-1].table)
+        heads = (row.cells for row in rows[:-1])
+        builder.add_table([_remove_leaders(cell) for cell in row] for row in (*heads, *drawn))
+        return
     columns = _find_columns(rows)
     most = max(len(row.cells) for row in rows)
     table = [_align_cells(row, columns) for row in rows]
@@ -488,6 +481,13 @@ class LineJoiner:
     def join(self, before: str, after: str, *, hyphen: bool = False) -> str:
         """Return two lines of a paragraph as one; `hyphen` says that a division ends the first."""
         return "".join(self.join_pair(before, after, hyphen=hyphen))
+
+    def join_cell(self, cell: Cell) -> str:
+        """Return the lines of a cell as one."""
+        text = cell[0][0] if cell else ""
+        for (_, hyphen), (after, _) in pairwise(cell):
+            text = self.join(text, after, hyphen=hyphen)
+        return text
 
     def join_pair(self, before: str, after: str, *, hyphen: bool) -> tuple[str, str]:
         """Return the parts of the joined line."""

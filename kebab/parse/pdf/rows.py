@@ -1,12 +1,17 @@
-"""Brings the text of PDF pages into reading order, and into rows."""
+"""Brings the text of PDF pages into reading order, and into rows and tables."""
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
+from operator import sub
 from typing import NamedTuple
 
-from kebab.parse.pdf.pages import Segment
+from kebab.parse.pdf.grids import Grid
+from kebab.parse.pdf.pages import PageText, Segment, Table
 from kebab.parse.pdf.text import RAISED, SMALL, raise_end
 
+_HAS_DIGIT = re.compile(r"\d").search
 _SAME_LINE = 0.35
 """How far base lines of one line are apart at most, in font sizes."""
 _OVERLAP = 0.3
@@ -18,6 +23,8 @@ _MIN_COLUMN_SHARE = 0.15
 _CROSSING_SHARE = 0.2
 _PROSE_CHARS = 22
 """The mean length of the lines of a column of text; the cells of tables are shorter."""
+_FULL_LINE = 0.7
+_EVEN_SHARE = 0.6
 _MAX_DEPTH = 4
 _MAX_VALLEYS = 6
 _TOUCHING = 0.15
@@ -27,7 +34,8 @@ _TOUCHING = 0.15
 class Row(NamedTuple):
     """A line of a page: its cells from left to right, most often one.
 
-    `spans` are the left and right sides of the cells where there are several.
+    `spans` are the left and right sides of the cells where there are several. `table` are the rows
+    of a table whose cells are drawn; it is one row of the page.
     """
 
     cells: tuple[str, ...]
@@ -39,11 +47,22 @@ class Row(NamedTuple):
     hyphen: bool
     turned: bool
     spans: tuple[tuple[float, float], ...] = ()
+    table: Table = ()
 
     @property
     def text(self) -> str:
         """The cells as one line."""
         return " ".join(self.cells)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its text by lines."""
+        return list_lines(self.table) if self.table else (self.text,)
+
+
+def list_lines(table: Table) -> tuple[str, ...]:
+    """Return the lines of all cells."""
+    return tuple(text for row in table for cell in row for text, _ in cell)
 
 
 def build_rows(segments: Sequence[Segment]) -> list[Row]:
@@ -51,6 +70,143 @@ def build_rows(segments: Sequence[Segment]) -> list[Row]:
     straight = [segment for segment in segments if not segment.turned and segment.text.strip()]
     turned = [segment for segment in segments if segment.turned and segment.text.strip()]
     return [*_join_segments(order_segments(straight)), *_join_segments(turned)]
+
+
+def collect_tables(page: PageText) -> PageText:
+    """Return the page with one segment for each table whose cells are drawn."""
+    segments = page.segments
+    for grid in page.grids:
+        fields = [-1 if one.turned else grid.find_field(*one.middle) for one in segments]
+        inside = [(field, one) for field, one in zip(fields, segments, strict=True) if field >= 0]
+        table = _build_table(grid, inside) if _parts_lines(segments, fields) else None
+        if table is not None:
+            first = next(number for number, field in enumerate(fields) if field >= 0)
+            segments = tuple(
+                table if number == first else one
+                for number, one in enumerate(segments)
+                if fields[number] < 0 or number == first
+            )
+    return page._replace(segments=segments)
+
+
+_WORD_SPACE = 0.35
+
+
+def _parts_lines(segments: Sequence[Segment], fields: Sequence[int]) -> bool:
+    """Return whether gaps part what stands in different fields: boxes around words do not."""
+    parted = close = 0
+    for (field, before), (other, after) in pairwise(zip(fields, segments, strict=True)):
+        if field != other and _is_same_line(before, after):
+            parted += 1
+            close += after.left - before.right < _WORD_SPACE * before.size
+    return close <= _MAX_ODD * parted
+
+
+_MAX_CELL_LINES = 15
+_MIN_FILLED = 0.2
+_MAX_ODD = 0.15
+_LARGER = 1.3
+_MAX_UNLIKE = 0.4
+_MIN_LETTER = 0.1
+
+
+def _build_table(grid: Grid, inside: Sequence[tuple[int, Segment]]) -> Segment | None:
+    """Return the table of segments in the fields of a grid, None where it divides no cells.
+
+    The lines of a chart, of a form and of a frame around columns make grids as well.
+    """
+    cells: defaultdict[int, list[Segment]] = defaultdict(list)
+    for field, segment in inside:
+        cells[grid.homes[field]].append(segment)
+    width = len(grid.columns) - 1
+    rows = sorted({home // width for home in cells})
+    columns = sorted({home % width for home in cells})
+    if min(len(rows), len(columns)) <= 1 or len(cells) < _MIN_FILLED * len({*grid.homes}):
+        return None
+    lines = {home: _join_segments(_order_by_position(cell, 0)) for home, cell in cells.items()}
+    segments = [one for _, one in inside]
+    sizes = Counter[float]()
+    for one in segments:
+        sizes[one.size] += len(one.text)
+    size = max(sizes, key=sizes.__getitem__)
+    unlike = sum(
+        count for other, count in sizes.items() if not 1 / _LARGER < other / size < _LARGER
+    )
+    # Some fonts do not say how wide their letters are.
+    narrow = sum(one.right - one.left < _MIN_LETTER * one.size * len(one.text) for one in segments)
+    divided = sum(len(one.cells) for cell in lines.values() for one in cell if len(one.cells) > 1)
+    across = sum(
+        grid.homes[at] != grid.homes[field]
+        for field, one in inside
+        for x in (one.left + 1, one.right - 1)
+        if (at := grid.find_field(x, one.base)) >= 0
+    )
+    if (
+        max(map(len, lines.values())) > _MAX_CELL_LINES
+        or narrow > _MAX_ODD * len(inside)
+        or max(sizes) > _LARGER * size
+        or unlike > _MAX_UNLIKE * sizes.total()
+        or divided > _MAX_ODD * len(inside)
+        or across > _MAX_ODD * len(inside)
+        or any(one.table for one in segments)
+    ):
+        return None
+    filled = _join_columns(
+        [[lines.get(row * width + column, []) for column in columns] for row in rows]
+    )
+    if len(filled[0]) == 1:
+        return None
+    table = tuple(
+        tuple(tuple((line.text, line.hyphen) for line in cell) for cell in row)
+        for whole in filled
+        for row in _split_lines(whole)
+    )
+    return Segment(
+        text=" ".join(list_lines(table)),
+        left=min(one.left for one in segments),
+        right=max(one.right for one in segments),
+        base=max(one.base for one in segments),
+        size=size,
+        table=table,
+    )
+
+
+def _join_columns(rows: Sequence[Sequence[list[Row]]]) -> list[list[list[Row]]]:
+    """Return rows with neighbouring columns joined that have no row in which both have text.
+
+    The walls of different rows are often a little apart.
+    """
+    joined: list[list[list[Row]]] = []
+    for column in zip(*rows, strict=True):
+        if joined and not any(map(all, zip(joined[-1], column, strict=True))):
+            joined[-1] = [one or other for one, other in zip(joined[-1], column, strict=True)]
+        else:
+            joined.append(list(column))
+    return [list(row) for row in zip(*joined, strict=True)]
+
+
+def _split_lines(cells: list[list[Row]]) -> list[list[list[Row]]]:
+    """Return the rows of a table between two drawn lines: one, or one for each line of text.
+
+    Lines are rows where they stand at the same heights in several cells, and most of these hold
+    numbers in each line.
+    """
+    most = max(map(len, cells))
+    full = [cell for cell in cells if len(cell) == most]
+    shorter = {len(cell) for cell in cells if 0 < len(cell) < most}
+    numbers = sum(
+        all(_HAS_DIGIT(line.text) and line.text[0] not in "([" for line in cell) for cell in full
+    )
+    alike = all(
+        abs(one.base - other.base) < _SAME_LINE * one.size
+        for cell in full
+        for one, other in zip(cell, full[0], strict=True)
+    )
+    is_plain = most == 1 or len(full) == 1 or not alike or shorter - {1}
+    # Two lines are more often one value and its unit.
+    if is_plain or (most == 2 and not shorter) or 2 * numbers <= len(full):  # noqa: PLR2004
+        return [cells]
+    return [[cell[at : at + 1] for cell in cells] for at in range(most)]
 
 
 def order_segments(segments: Sequence[Segment]) -> list[Segment]:
@@ -76,6 +232,8 @@ def _overlap(one: Segment, other: Segment) -> bool:
 
 
 def _is_same_line(before: Segment, after: Segment) -> bool:
+    if before.table or after.table:
+        return False
     tolerance = _SAME_LINE * max(before.size, after.size)
     return (
         abs(before.base - after.base) <= tolerance and after.left >= before.right - before.size / 2
@@ -154,7 +312,10 @@ def _list_valleys(crossing: Sequence[int], limit: float) -> list[int]:
 
 
 def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:
-    """Return whether both sides of a gutter hold lines of text that stand side by side."""
+    """Return whether both sides of a gutter hold lines of text that stand side by side.
+
+    One side may be a table whose rows stand at other heights than the lines of the text.
+    """
     left = [segment for segment in segments if segment.right <= gutter]
     right = [segment for segment in segments if segment.left >= gutter]
     if min(len(left), len(right)) < _MIN_COLUMN_ROWS:
@@ -164,10 +325,42 @@ def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:
         return False
     top = min(max(one.base for one in left), max(one.base for one in right))
     bottom = max(min(one.base for one in left), min(one.base for one in right))
-    is_prose = [
-        count >= _PROSE_CHARS * len(side) for count, side in zip(chars, (left, right), strict=True)
+    texts = [
+        side
+        for count, side in zip(chars, (left, right), strict=True)
+        if count >= _PROSE_CHARS * len(side)
     ]
-    return top > bottom and all(is_prose)
+    if top <= bottom or len(texts) != 1:
+        return top > bottom and bool(texts)
+    is_crossed = any(
+        one.left < gutter < one.right and bottom <= one.base <= top for one in segments
+    )
+    table = right if texts[0] is left else left
+    return not is_crossed and _is_apart(texts[0], table)
+
+
+def _is_apart(text: Sequence[Segment], table: Sequence[Segment]) -> bool:
+    """Return whether the lines of a text are even, and few stand at the heights of a table.
+
+    The cells of a table share their left or their right sides.
+    """
+    bases = sorted({round(one.base) for one in text})
+    steps = Counter(map(sub, bases[1:], bases))
+    even = sum(count for _, count in steps.most_common(2))
+    width = max(one.right for one in text) - min(one.left for one in text)
+    full = sum(one.right - one.left > _FULL_LINE * width for one in text)
+    heights = {round(one.base) for one in table}
+    common = sum(not {base - 1, base, base + 1}.isdisjoint(bases) for base in heights)
+    edges = min(
+        len({round(side) for side in sides})
+        for sides in zip(*(one[1:3] for one in table), strict=True)
+    )
+    return (
+        2 * common <= len(heights)
+        and 2 * edges <= len(table)
+        and 2 * full > len(text)
+        and even > _EVEN_SHARE * (len(bases) - 1)
+    )
 
 
 def _join_segments(segments: Iterable[Segment]) -> list[Row]:
@@ -187,7 +380,7 @@ def _is_raised(before: Segment, after: Segment) -> bool:
 
 def _build_row(line: Sequence[Segment]) -> Row:
     if len(line) == 1:
-        return Row((line[0].text,), *line[0][1:])
+        return Row((line[0].text,), *line[0][1:-1], table=line[0].table)
     cells = [line[0].text]
     spans = [(line[0].left, line[0].right)]
     for before, after in pairwise(line):

@@ -150,14 +150,10 @@ def test_a_document_that_divides_no_words_keeps_its_hyphens():
     assert LineJoiner(lines[2:]).join("a rain-", "gauge") == "a raingauge"
 
 
-def test_a_line_below_a_cell_of_a_table_belongs_to_the_cell():
-    document = write(
-        row({"Part": 72, "Use": 150}, 700),
-        row({"sluice": 72, "holds the wa-": 150}, 680, hyphen=True),
-        row("ter back", 668, left=150),
-        row({"gate": 72, "closes": 150}, 650),
-    )
+def test_a_row_right_above_a_drawn_table_is_its_header():
+    table = ((("peas", False),), (("12", False),)), ((("oats", False),), (("9", False),))
+    drawn = row("", 690)._replace(table=table)
+    head = row({"Crop": 72, "Yield": 150}, 702)
 
-    assert document.text == (
-        "| Part | Use |\n|---|---|\n| sluice | holds the water back |\n| gate | closes |"
-    )
+    assert write(head, drawn).text == "| Crop | Yield |\n|---|---|\n| peas | 12 |\n| oats | 9 |"
+    assert write(head._replace(base=790), drawn).text.startswith("Crop Yield\n\n| peas | 12 |")
