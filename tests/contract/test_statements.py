@@ -51,7 +51,7 @@ STATEMENTS = [
     ("reliability: an archive is checked", "import k.zip --dry-run", "the file is intact"),
     ("uninstall: clients are listed", "install --list", "claude-code"),
     ("uninstall: no server runs", "serve --stop", "no server runs"),
-    ("reviewing: rules are explained", "review --explain broken-link", "Example:"),
+    ("reviewing: rules are explained", "help review-rules", "broken-link"),
     ("reviewing: one line a finding", "review notes --no-llm --rules broken-link", "no findings"),
     ("errors: a code is explained", "explain model_unreachable", "exit status"),
     ("help: a page", "help query", "What can be typed in a query"),

@@ -73,7 +73,7 @@ def translate_text(context: CommandContext, request: TranslateRequest) -> Exit:
     exits=(Exit.NO,),
     examples=(
         "kebab translate README.md --to ko | less",
-        "kebab translate README.md --to ja > README.ja.md",
+        "kebab translate README.md --to ja | tee README.ja.md",
         "kebab translate notes/backup.md --to de --json | jq .items",
     ),
 )
