@@ -7,7 +7,6 @@ always in a worker. `docs/plugins.md` shows how to write one.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from importlib import import_module
 from io import StringIO
 from typing import Any, NamedTuple
 
@@ -47,11 +46,9 @@ class Plugin(NamedTuple):
 
     def load(self) -> Any:
         """Import the object; this runs the code of the plugin."""
-        module, _, names = self.target.partition(":")
-        found: Any = import_module(module)
-        for name in filter(None, names.split(".")):
-            found = getattr(found, name)
-        return found
+        from importlib.metadata import EntryPoint
+
+        return EntryPoint(self.name, self.target, self.group).load()
 
 
 class _Nothing(StringIO):

@@ -55,6 +55,7 @@ SAMPLES = {
     ".adoc": ("= Nibs\n\n|===\n|quill |ink", "|quill {0} |black", "|==="),
     ".org": ("* Nibs\n| quill | ink |\n|-------+-----|", "| quill {0} | black |"),
     ".tex": ("\\begin{{tabular}}{{ll}}\nquill & ink \\\\", "quill & {0} \\\\", "\\end{{tabular}}"),
+    ".bib": ("@book{{quill,", '  note = "quill {0}",'),
     ".csv": ("quill,ink", "quill {0},black"),
     ".tsv": ("quill\tink", "quill {0}\tblack"),
     ".json": ("[", '  {{"quill": {0}}},', '  {{"quill": 0}}\n]'),
@@ -68,8 +69,8 @@ SAMPLES = {
     ".srt": ("", "{0}\n00:00:{0:02},000 --> 00:00:{0:02},900\nThe quill {0}\n"),
 }
 """The first lines, a repeated row and the last lines of a file, by its suffix."""
-STANDS_ALONE = {".json", ".jsonl", ".xml", ".txt", ".srt"}
-"""Formats whose passages need no context."""
+STANDS_ALONE = {".json", ".jsonl", ".xml", ".txt", ".srt", ".bib", ".hs"}
+"""Formats whose passages need no context, and Haskell, whose functions no pattern finds."""
 
 
 @pytest.fixture(scope="module")

@@ -256,7 +256,8 @@ def _find_entries(text: str) -> Iterator[Span]:
     """
     found = list(_ENTRY.finditer(text))
     line = offset = 0
-    for match, end in zip(found, [*(one.start() for one in found[1:]), len(text)], strict=True):
+    ends = [*(one.start() for one in found[1:]), len(text)]
+    for match, end in zip(found, ends, strict=False):  # a text without entries has an end too
         line += text.count("\n", offset, match.start())
         offset = match.start()
         kind = match[1].lower()

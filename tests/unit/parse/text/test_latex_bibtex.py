@@ -31,6 +31,7 @@ def test_each_entry_is_a_section():
         "@book{a, author={" + "b and " * 50_000 + "c}}",
         "@book{a, title={" + "{" * 250_000,
         "@book{" * 30_000,
+        "no entries",
         '@string{a="xxxxxxxx"}' + "@string{a=a # a}" * 1_000 + "@book{b, title=a}",
         "@book{p, note={" + "x" * 100_000 + "}}" + "@book{a, crossref={p}}" * 3_000,
     ],
