@@ -127,13 +127,7 @@ def answer_question(
     else:
         draft = write(question, page, history)
     if draft.refusal is None:
-        quotes = [citation.quote for citation in draft.citations]
-        check = check_answer_terms(query.text, quotes, page)
-        draft = replace(
-            draft,
-            warnings=(*draft.warnings, *check.warnings),
-            uncertain=draft.uncertain or check.uncertain,
-        )
+        draft = check_answer_terms(query.text, draft, page)
     latency_ms = round((time.perf_counter() - started) * 1000, 3)
     return AskOutcome(
         question,
@@ -203,18 +197,12 @@ class Doubt(NamedTuple):
         return AnswerWarning(code=self.kind, message=message, marker=None, span=None)
 
 
-class AnswerCheck(NamedTuple):
-    """The doubts about an answer, and whether it should be shown as uncertain."""
-
-    warnings: tuple[AnswerWarning, ...]
-    uncertain: bool
-
-
-def check_answer_terms(question: str, quotes: Sequence[Quote], page: Page) -> AnswerCheck:
-    """Return the doubts about an answer from the passages that it cites.
+def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAnswer:
+    """Return an answer with the doubts about it from the passages that it cites.
 
     A name, a code or a number is absent where the search says so.
     """
+    quotes = [citation.quote for citation in draft.citations]
     said = {unit.lower() for text in page.absent_terms for unit in (text, *split_units(text))}
     absent, others = list[QuestionTerm](), list[QuestionTerm]()
     for term in _extract_terms(question, page):
@@ -233,8 +221,9 @@ def check_answer_terms(question: str, quotes: Sequence[Quote], page: Page) -> An
         if denied:
             doubts.append(Doubt("negation_not_cited", min(denied)))
     probability = estimate_probability(doubts, page.answerability)
-    uncertain = bool(absent or (doubts and probability < MIN_PROBABILITY))
-    return AnswerCheck(tuple(doubt.to_warning() for doubt in doubts), uncertain)
+    doubted = bool(absent or (doubts and probability < MIN_PROBABILITY))
+    warnings = (*draft.warnings, *(doubt.to_warning() for doubt in doubts))
+    return replace(draft, warnings=warnings, uncertain=draft.uncertain or doubted)
 
 
 def _extract_terms(question: str, page: Page) -> tuple[QuestionTerm, ...]:

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.core.answers import Quote
-from kebab.rag.engine import check_answer_terms, check_quote
+from kebab.core.answers import Quote, SupportingQuote
+from kebab.rag.engine import DraftAnswer, check_answer_terms, check_quote
 from tests.fakes.evidence import hit, page, stored
 
 CITED = "In 1066 Harold was king of England. The longest battle took a day."
@@ -16,7 +16,13 @@ def check(question, sentence="In 1066 Harold was king of England.", answerabilit
     start = CITED.index(sentence)
     quote = Quote(chunk=stored(CITED), start=start, end=start + len(sentence))
     said = found(answerability)._replace(absent_terms=absent)
-    return check_answer_terms(question, [quote], said)
+    return check_answer_terms(question, draft_of(quote), said)
+
+
+def draft_of(*quotes):
+    """Return an answer that cites these quotes."""
+    cited = (SupportingQuote(marker=1, quote=quote, spans=()) for quote in quotes)
+    return DraftAnswer(citations=tuple(cited))
 
 
 def kinds_of(result):
@@ -54,9 +60,9 @@ def test_a_name_that_the_search_calls_absent_is_no_name_of_other_passages():
 def test_names_that_no_found_passage_has_together_are_a_doubt(texts, kinds):
     chunks = [stored(text, number) for number, text in enumerate(texts, start=1)]
     quotes = [Quote(chunk=chunk, start=0, end=len(chunk.text)) for chunk in chunks]
-    hits = page(*map(hit, chunks), answerability=1.0)
+    hits, draft = page(*map(hit, chunks), answerability=1.0), draft_of(*quotes)
 
-    result = check_answer_terms("how do I store Copier answers in a PostgreSQL table", quotes, hits)
+    result = check_answer_terms("how do I store Copier answers in a PostgreSQL table", draft, hits)
 
     assert kinds_of(result) == kinds
     assert result.uncertain is bool(kinds)
