@@ -11,9 +11,7 @@ import os
 import shutil
 import stat
 import zipfile
-import zlib
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import IO, TYPE_CHECKING, BinaryIO
@@ -24,13 +22,23 @@ from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.core.durable import create_folder, replace_file
 from kebab.core.progress import ProgressCallback, ProgressKind
-from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
-from kebab.errors.system import build_io_error, build_read_error, translate_os_errors
+from kebab.errors.catalog import InvalidInput
+from kebab.errors.system import build_io_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
 from kebab.ingest.run import is_own_file_name
 from kebab.store import vectors
+from kebab.store.archive import (
+    FORMAT_VERSION,
+    INDEX,
+    MANIFEST,
+    REVIEWS,
+    TEXTS,
+    VECTORS,
+    open_archive,
+    read_manifest,
+    translate_damage,
+)
 from kebab.store.sqlite import lock
-from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.wire.archive import (
     ArchiveManifest,
     ExportReport,
@@ -38,22 +46,12 @@ from kebab.wire.archive import (
     ImportReport,
     ImportRequest,
 )
-from kebab.wire.record import DECODE_ERRORS, format_timestamp
+from kebab.wire.record import format_timestamp
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.copies import Contents
 
-FORMAT_VERSION = 2
-MANIFEST, INDEX, REVIEWS = "manifest.json", "kebab.sqlite", "reviews.sqlite"
-TEXTS, VECTORS = "stdin", "lance"
-"""The folders of the texts from standard input and of the vectors."""
 _COPIED_AT_ONCE = 1 << 20
-_MAX_MANIFEST_BYTES = 1 << 20
-_DAMAGE = (
-    *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError),
-    *(ValueError, OverflowError, KeyError, *DECODE_ERRORS),
-)
-"""What the readers of zip files and of JSON raise for damaged ones."""
 _TRIES = 3
 """How often the files of the vectors are opened while a writer replaces them."""
 
@@ -204,73 +202,6 @@ def _open_vector_files(
     return []
 
 
-@contextmanager
-def translate_damage(path: Path) -> Iterator[None]:
-    """Raise what the content of an archive is to blame for as signals that name the archive.
-
-    Raises:
-        NotIndexed: A newer kebab wrote it.
-        StoreCorrupt: It is damaged, or kebab did not write it.
-    """
-    try:
-        yield
-    except StoreCorrupt as fault:
-        raise StoreCorrupt(path=str(path), cause=fault.cause, archive=str(path)) from fault
-    except NotIndexed as fault:
-        raise NotIndexed(
-            data_dir=str(path), expected=fault.expected, found=fault.found, file=str(path)
-        ) from fault
-    except _DAMAGE as fault:
-        cause = f"it is not whole: {fault}"
-        raise StoreCorrupt(path=str(path), cause=cause, archive=str(path)) from fault
-
-
-def _open_archive(path: Path) -> zipfile.ZipFile:
-    """Open an archive; the caller closes it, and reads it within `translate_damage`."""
-    with translate_os_errors(path, "read"):
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise build_read_error(path, "it is not a regular file")
-        with translate_damage(path):
-            return zipfile.ZipFile(path)
-
-
-class _Format(msgspec.Struct, frozen=True):
-    """The part of a manifest that every version of the format has."""
-
-    format_version: int
-
-
-def _read_manifest(archive: zipfile.ZipFile) -> ArchiveManifest:
-    """Return the manifest of an archive that has only members of known names.
-
-    So no member leads out of the folder in which it is unpacked.
-    """
-    if archive.getinfo(MANIFEST).file_size > _MAX_MANIFEST_BYTES:
-        raise ValueError("its manifest is too long")
-    raw, path = archive.read(MANIFEST), str(archive.filename)
-    version = msgspec.json.decode(raw, type=_Format).format_version
-    schema = get_expected_schema_version()
-    if version > FORMAT_VERSION:
-        raise NotIndexed(data_dir=path, expected=str(FORMAT_VERSION), found=version)
-    manifest = msgspec.json.decode(raw, type=ArchiveManifest)
-    if manifest.index_schema > schema:
-        raise NotIndexed(data_dir=path, expected=str(schema), found=manifest.index_schema)
-    names = archive.namelist()
-    unknown = [name for name in names if not _is_member(name)]
-    if unknown or INDEX not in names:
-        raise ValueError(f"not its members: {', '.join(unknown) or f'{INDEX} is missing'}")
-    return manifest
-
-
-def _is_member(name: str) -> bool:
-    folder, _, below = name.partition("/")
-    if not below:
-        return name in (MANIFEST, INDEX, REVIEWS)
-    if folder == TEXTS:
-        return _is_text(below) and not {"/", "\\", "\0"}.intersection(below)
-    return folder == VECTORS and vectors.is_own(below) and below.endswith(".npy")
-
-
 def import_archive(
     context: AppContext, request: ImportRequest, report: ProgressCallback
 ) -> ImportReport:
@@ -288,9 +219,9 @@ def import_archive(
     path = _parse_path(request.path)
     started = context.clock.monotonic()
     progress = ByteProgress(report, context, "import")
-    with closing(_open_archive(path)) as archive:
+    with closing(open_archive(path)) as archive:
         with translate_damage(path):
-            manifest = _read_manifest(archive)
+            manifest = read_manifest(archive, _is_text)
             if request.dry_run and (member := archive.testzip()):
                 raise ValueError(f"a member is damaged: {member}")
         progress.total = sum(info.file_size for info in archive.infolist())

@@ -395,13 +395,13 @@ class PublishedBases:
 
         if self._context.published:
             return Registry()
-        from kebab.app.published_copy import load_registry
+        from kebab.store.published import load_registry
 
         return load_registry(self._context.paths.data)
 
     def change(self, change: "Callable[[Registry], Registry]") -> None:
         """Replace the list by what `change` makes of it, while no other process changes it."""
-        from kebab.app.published_copy import change_registry
+        from kebab.store.published import change_registry
 
         change_registry(self._context.paths.data, change)
         self.close()

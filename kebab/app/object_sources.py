@@ -6,7 +6,6 @@ objects of that listing are missing here. Equal sizes and times mean equal conte
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -35,7 +34,7 @@ from kebab.ingest.job import IngestJob
 from kebab.ingest.plan import list_ancestors
 from kebab.platform import is_linux
 from kebab.source.ignore import Layer, build_base_layer, find_skip_reason
-from kebab.store.objects import ObjectStore, StoredObject
+from kebab.store.objects import ObjectStore, StoredObject, build_empty_error
 from kebab.wire.ingest import IngestRequest, ObjectSync
 
 if TYPE_CHECKING:
@@ -244,7 +243,7 @@ class MirrorSync:
             try:
                 plan = mirror.plan(partial(find_reason, rules, layer, mirror.root.as_posix()))
                 if not plan.listed and not (request.force and plan.gone):
-                    raise _build_empty_error(mirror.address, len(plan.gone))
+                    raise build_empty_error(mirror.address, len(plan.gone))
             except Signal as fault:
                 if request.paths:
                     raise
@@ -298,14 +297,6 @@ class MirrorSync:
     def _build_error(self, fault: Signal) -> "ErrorReply":
         view = build_view(self._context.settings)
         return build_error_reply(fault, operation="ingest", view=view)
-
-
-def _build_empty_error(address: str, known: int) -> IoError:
-    """Return the signal for a store without objects; those that were there stay in the index."""
-    cause = "there are no objects below the address"
-    if known:
-        cause += f", but {known} were there; `kebab source rm {shlex.quote(address)}` removes them"
-    return IoError(path=address, op="read", cause=cause)
 
 
 def find_reason(rules: ScanRules, layer: Layer | None, root: str, one: StoredObject) -> str | None:

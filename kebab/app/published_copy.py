@@ -3,8 +3,7 @@
 A copy is the files of the dataset, and an ordinary index made of them. The index is brought up to
 date in one transaction, so a reader sees one state or the next, and a call that was killed leaves
 the old one. When the store cannot be used, the copy stays in use. Where the store itself is
-searched, only `base.json` is read, and the index has no documents. The bases that a knowledge base
-searches are listed in a file of its data folder.
+searched, only `base.json` is read, and the index has no documents.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,12 +17,11 @@ from msgspec.structs import replace
 
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, Settings, find_copy_folder
-from kebab.core.documents import PUBLISHED_BASES
 from kebab.core.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.core.ids import compute_digest
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
-from kebab.wire.published import PublishedManifest, Registration, Registry
+from kebab.wire.published import PublishedManifest, Registration
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
@@ -45,35 +43,6 @@ def choose_settings(settings: Settings, base: Registration) -> Settings:
     """Return the settings under which a listed base is read."""
     settings = replace_setting(settings, "data_dir", base.url)
     return replace_setting(settings, "published.mode", base.mode)
-
-
-def load_registry(data_dir: Path) -> Registry:
-    """Return the list of published bases of a data folder; it is empty without its file.
-
-    Raises:
-        StoreCorrupt: The file is damaged.
-    """
-    path = data_dir / PUBLISHED_BASES
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Registry)
-    except (FileNotFoundError, NotADirectoryError):
-        return Registry()
-    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
-        raise StoreCorrupt(path=str(path), cause="it cannot be read") from fault
-
-
-def change_registry(data_dir: Path, change: Callable[[Registry], Registry]) -> None:
-    """Replace the list of published bases of a data folder, one process at a time.
-
-    Raises what `load_registry` and `change` raise.
-    """
-    path = data_dir / PUBLISHED_BASES
-    with translate_os_errors(path, "write"):
-        create_folder(data_dir, 0o700)
-        with hold_lock(path.with_suffix(".lock")):
-            registry = change(load_registry(data_dir))
-            with replace_file(path) as draft:
-                draft.write(msgspec.json.format(msgspec.json.encode(registry), indent=1))
 
 
 class CopyState(Struct, frozen=True, kw_only=True):

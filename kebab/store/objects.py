@@ -6,6 +6,7 @@ its exceptions to causes.
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -235,6 +236,14 @@ class ObjectStore:
                     cause = f"{size} bytes came instead of {one.size}"
                     raise IoError(path=self.describe(one.name), op="read", cause=cause)
             os.utime(target, (one.modified, one.modified))
+
+
+def build_empty_error(address: str, known: int) -> IoError:
+    """Return the signal for a store without objects; those that were there stay in the index."""
+    cause = "there are no objects below the address"
+    if known:
+        cause += f", but {known} were there; `kebab source rm {shlex.quote(address)}` removes them"
+    return IoError(path=address, op="read", cause=cause)
 
 
 def _shorten(fault: BaseException) -> str:

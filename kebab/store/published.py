@@ -4,6 +4,8 @@ The table `documents` has a row for each document, `passages` one for each passa
 is a hash of what it holds, so rows are added and deleted by the difference of keys, and one that is
 changed gets another key. `base.json` is written last: it names the versions of the tables and the
 files that a copy needs.
+
+It also keeps the list of the bases that a knowledge base searches, a file of its data folder.
 """
 
 import re
@@ -21,8 +23,8 @@ from msgspec.structs import replace
 
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.chunks import ChunkRow, add_tokens
-from kebab.core.documents import DocumentRow
-from kebab.core.durable import create_folder, hold_lock
+from kebab.core.documents import PUBLISHED_BASES, DocumentRow
+from kebab.core.durable import create_folder, hold_lock, replace_file
 from kebab.core.ids import Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
@@ -30,7 +32,7 @@ from kebab.store.lance import import_lancedb, translate_lance_errors
 from kebab.store.objects import FEATURE, ObjectStore, Versioned
 from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.store.sqlite.copies import WholeDocument
-from kebab.wire.published import PublishedFile, PublishedManifest
+from kebab.wire.published import PublishedFile, PublishedManifest, Registry
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
@@ -452,3 +454,32 @@ def write_base(store: ObjectStore, manifest: PublishedManifest, before: Versione
     if not store.replace(BASE, data, before):
         raise Locked(path=store.describe(BASE), holder_pid=None)
     return len(data)
+
+
+def load_registry(data_dir: Path) -> Registry:
+    """Return the list of published bases of a data folder; it is empty without its file.
+
+    Raises:
+        StoreCorrupt: The file is damaged.
+    """
+    path = data_dir / PUBLISHED_BASES
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Registry)
+    except (FileNotFoundError, NotADirectoryError):
+        return Registry()
+    except (msgspec.MsgspecError, UnicodeDecodeError) as fault:
+        raise StoreCorrupt(path=str(path), cause="it cannot be read") from fault
+
+
+def change_registry(data_dir: Path, change: Callable[[Registry], Registry]) -> None:
+    """Replace the list of published bases of a data folder, one process at a time.
+
+    Raises what `load_registry` and `change` raise.
+    """
+    path = data_dir / PUBLISHED_BASES
+    with translate_os_errors(path, "write"):
+        create_folder(data_dir, 0o700)
+        with hold_lock(path.with_suffix(".lock")):
+            registry = change(load_registry(data_dir))
+            with replace_file(path) as draft:
+                draft.write(msgspec.json.format(msgspec.json.encode(registry), indent=1))

@@ -5,10 +5,10 @@ import pytest
 
 from kebab.app.library import remove_source
 from kebab.app.published import add_source, describe_base
-from kebab.app.published_copy import change_registry, load_registry
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, ReadOnly, StoreCorrupt
+from kebab.store.published import change_registry, load_registry
 from kebab.wire.library import SourceRemoved, SourceRmRequest
 from kebab.wire.published import Registration, Registry, SourceAddRequest
 
