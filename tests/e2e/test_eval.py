@@ -1,7 +1,6 @@
 """Evaluation with the whole program."""
 
 import json
-import signal
 
 import pytest
 
@@ -33,19 +32,3 @@ def test_an_evaluation_leaves_the_knowledge_base_as_it_was(library, golden):
 
     assert before
     assert {path: path.read_bytes() for path in library.data.rglob("*.sqlite")} == before
-
-
-def test_an_interruption_leaves_an_older_report_alone(library, golden):
-    lines = [{"query": f"restore {number}", "doc": "backups.md"} for number in range(20_000)]
-    golden.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
-    kept = library.folder / "report.json"
-    kept.write_text("before", encoding="utf-8")
-
-    process = library.start("eval", golden, "--mode", "lexical", "--out", kept, "--json")
-    assert json.loads(process.stderr.readline())["schema_version"] == "ingest_progress.v1"
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-
-    assert (process.returncode, out) == (130, b"")
-    assert json.loads(err.splitlines()[-1])["code"] == "cancelled"
-    assert kept.read_text(encoding="utf-8") == "before"

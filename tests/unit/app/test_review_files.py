@@ -46,7 +46,6 @@ def read(folder: Path, data: bytes, name: str = "a.md") -> ReviewText:
             b"good words here \xff\n\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9",
             "good words here \ufffd\n\xe9\xe9\xe9\xe9",
         ),
-        (b"x \xed\xa0\xbd\xed\xb8\x80 y", "x \U0001f600 y"),
     ],
 )
 def test_the_characters_and_line_ends_of_the_file_stay(

@@ -81,7 +81,7 @@ ODT = "application/vnd.oasis.opendocument.text"
             json.dumps([BRANCHES]),
             {"hidden messages": "secret orders", "other branches of chats": "older answer"},
         ),
-        ("text/x-bibtex", "@comment{heron}\n@book{a, title={T}}", {"comments": "heron}"}),
+        ("text/x-bibtex", "@comment{heron}\n@book{a, title={T}}", {"comments and markup": "@comment{heron}"}),
     ],
 )
 def test_what_is_left_out_is_named(media, data, omissions):
