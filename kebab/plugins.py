@@ -48,7 +48,7 @@ class Plugin(NamedTuple):
         """Import the object; this runs the code of the plugin."""
         from importlib.metadata import EntryPoint
 
-        return EntryPoint(self.name, self.target, self.group).load()
+        return EntryPoint(self.name, self.target, GROUP).load()
 
 
 class _Nothing(StringIO):

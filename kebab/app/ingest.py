@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import structs
 
 from kebab.app.classify import build_error_reply, build_view
@@ -17,7 +18,7 @@ from kebab.app.references import list_last_hits, resolve_folder_of
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
 from kebab.core.content import describe_unsupported
-from kebab.core.documents import EMBEDDING_VERSION, Source
+from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, Source
 from kebab.core.files import (
     OCR_SETTING,
     SECRET_SETTING,
@@ -350,9 +351,10 @@ def _open_ports(
                 parsers = {**parsers, **formats.parsers}
                 survey_parsers = {**survey_parsers, **formats.parsers}
             if library is not None and not job.dry_run:
-                from kebab.parse.plugin import store_formats
-
-                store_formats(library, formats)
+                # Commands that load no plugin know its media types.
+                text = msgspec.json.encode(formats.media).decode() if formats.media else None
+                if text != library.get_value(PLUGIN_FORMATS):
+                    library.set_value(PLUGIN_FORMATS, text)
         downloads = job.vector_seconds is None
         models = RunEmbedder(context, library, report, cancel, downloads=downloads)
         publish = (

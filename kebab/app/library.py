@@ -41,7 +41,6 @@ from kebab.core.documents import (
 )
 from kebab.core.files import join_root, list_containers, resolve_links
 from kebab.core.ids import ChunkId, DocId
-from kebab.core.ports import LibraryReader
 from kebab.core.progress import ProgressCallback
 from kebab.core.queries import StoredChunk
 from kebab.core.spelling import find_nearest
@@ -497,7 +496,7 @@ def find_duplicates(
     )
 
 
-def _to_group(library: LibraryReader, group: "Group") -> DuplicateGroup:
+def _to_group(library: "SqliteReader", group: "Group") -> DuplicateGroup:
     from kebab.search.snippet import cut_snippet
 
     ends = {key for item in group.items for key in (item.keys[0], item.keys[-1])}

@@ -38,7 +38,7 @@ from kebab.store.objects import ObjectStore, StoredObject, build_empty_error
 from kebab.wire.ingest import IngestRequest, ObjectSync
 
 if TYPE_CHECKING:
-    from kebab.core.ports import LibraryWriter
+    from kebab.store.sqlite.writer import SqliteWriter
     from kebab.wire.error import ErrorReply
 
 UNSAFE = "unsafe_name"
@@ -251,7 +251,7 @@ class MirrorSync:
                 self.done.append(ObjectSync(address=mirror.address, error=error))
             self._plans[mirror.root] = (mirror, plan)
 
-    def run(self, job: IngestJob, library: "LibraryWriter | None") -> IngestJob:
+    def run(self, job: IngestJob, library: "SqliteWriter | None") -> IngestJob:
         """Bring the mirrors up to date, and return the job that reads their folders.
 
         Raises:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -27,7 +27,7 @@ from kebab.core.documents import (
 from kebab.core.files import CONTAINERS, NAMED, FileEntry
 from kebab.core.ids import DocId, compute_digest
 from kebab.core.media import CitationKind, get_media_type
-from kebab.core.ports import ContainerReader, Parser, is_isolated
+from kebab.core.ports import Parser, is_isolated
 from kebab.errors.catalog import TimedOut, UnsupportedMedia
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
@@ -37,6 +37,9 @@ from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
 from kebab.text.tokenizer import join_tokens
+
+if TYPE_CHECKING:
+    from kebab.parse.containers import ContainerFiles
 
 INCOMPLETE = "incomplete"
 """The recipe of a document that the next ingest reads again."""
@@ -94,7 +97,7 @@ class DocumentBuilder:
     recipes: Mapping[str, str]
     deadline_s: float
     max_memory_mb: int = DEFAULT_MEMORY_MB
-    containers: ContainerReader | None = None
+    containers: "ContainerFiles | None" = None
 
     def is_isolated(self, media: str) -> bool:
         """Return whether files of a media type are parsed in a worker process only."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from msgspec import structs
 
@@ -20,7 +20,6 @@ from kebab.chunk.budget import Budget, estimate_tokens
 from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, find_emptiness
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
-from kebab.core.ports import LibraryWriter
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import ParseFailed, UnsupportedMedia
 from kebab.errors.signal import Signal
@@ -42,6 +41,9 @@ from kebab.limits.worker import GRACE_S, START_S, WorkerProcess, wait_for_replie
 from kebab.platform import count_cores
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestItem, SlowFile
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.writer import SqliteWriter
 
 _MIN_BYTES = 2_000_000
 """The least input that makes a worker worthwhile; starting it takes as long as 200 kB of work."""
@@ -350,7 +352,7 @@ class DocumentCommitter:
 
     def __init__(
         self,
-        library: LibraryWriter,
+        library: "SqliteWriter",
         context: RunContext,
         describe_error: Callable[[Signal], ErrorReply],
         build: BuildAhead = build_ahead,

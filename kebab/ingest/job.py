@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
 from kebab.core.files import ScanRules
 from kebab.core.ids import ChunkId
-from kebab.core.ports import (
-    Clock,
-    Cluster,
-    ContainerReader,
-    Embedder,
-    FileScanner,
-    LibraryWriter,
-    Parser,
-    VectorWriter,
-)
+from kebab.core.ports import Clock, Cluster, Embedder, Parser, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, RateMeter
 from kebab.errors.signal import Signal
 from kebab.limits.worker import DEFAULT_MEMORY_MB
@@ -26,6 +17,9 @@ from kebab.wire.ingest import IngestItem, ItemKindName
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
+    from kebab.parse.containers import ContainerFiles
+    from kebab.source.walk import FolderScanner
+    from kebab.store.sqlite.writer import SqliteWriter
 
 ParserGuard: TypeAlias = Callable[[str, str, float], AbstractContextManager[None]]
 """Takes the path, the parser's version and its time limit; translates exceptions to signals."""
@@ -90,10 +84,10 @@ class IngestPorts:
     `describe_error` words the error of a file for the report.
     """
 
-    library: LibraryWriter | None
+    library: "SqliteWriter | None"
     vectors: Callable[[str], VectorWriter]
     embedder: Callable[[SurveyLanguages], LoadedModel | None]
-    scanner: FileScanner
+    scanner: "FolderScanner"
     parsers: Mapping[str, Parser]
     survey_parsers: Mapping[str, Parser] | None = None
     guard: ParserGuard
@@ -102,7 +96,7 @@ class IngestPorts:
     describe_error: Callable[[Signal], ErrorReply]
     batch: Callable[[], AbstractContextManager[None]] = nullcontext
     list_searched: Callable[[], Sequence[ChunkId]] = tuple
-    containers: ContainerReader | None = None
+    containers: "ContainerFiles | None" = None
     cluster: Cluster | None = None
     node_model: Callable[[], NodeModel | None] = lambda: None
 

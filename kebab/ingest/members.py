@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from kebab.core.content import HEAD_BYTES, holds_secret, may_hold_secret
 from kebab.core.documents import FileStamp, KnownDocument, build_last_scan_key
@@ -30,10 +30,13 @@ from kebab.core.files import (
 from kebab.core.ids import compute_digest, hash_content, hash_file
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, detect_media_type
 from kebab.core.members import is_export
-from kebab.core.ports import ContainerReader, FileScanner
 from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob, ParserGuard
 from kebab.ingest.scopes import LibraryState
+
+if TYPE_CHECKING:
+    from kebab.parse.containers import ContainerFiles
+    from kebab.source.walk import FolderScanner
 
 MAX_DEPTH = 4
 """How deep containers are opened within each other: a mail in a mailbox in an export has three."""
@@ -79,7 +82,7 @@ class FileContent:
     content_hash: str = ""
 
 
-def read_entry(entry: FileEntry, containers: ContainerReader | None) -> FileContent:
+def read_entry(entry: FileEntry, containers: "ContainerFiles | None") -> FileContent:
     """Return the bytes of a file or a member; the stamp is older, so a later edit is noticed.
 
     The size is that of the bytes: a file that was cut off while it was read is read again.
@@ -138,7 +141,7 @@ def read_portion(file: BinaryIO, most: int) -> bytes:
     return data[:end]
 
 
-def compute_entry_hash(entry: FileEntry, containers: ContainerReader | None) -> str | None:
+def compute_entry_hash(entry: FileEntry, containers: "ContainerFiles | None") -> str | None:
     """Return the hash of the bytes of a file or a member, None when it cannot be read."""
     if entry.media in NAMED.values():
         return compute_named_hash(entry)
@@ -155,8 +158,8 @@ def compute_entry_hash(entry: FileEntry, containers: ContainerReader | None) -> 
 class MemberScanner:
     """Adds members to the scans of one run; `recipes` are digests by media type."""
 
-    containers: ContainerReader
-    scanner: FileScanner
+    containers: "ContainerFiles"
+    scanner: "FolderScanner"
     library: LibraryState
     job: IngestJob
     guard: ParserGuard

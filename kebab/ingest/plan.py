@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from kebab.core.documents import FileStamp, KnownDocument, Source, build_named_files_key
 from kebab.core.files import (
@@ -22,7 +23,6 @@ from kebab.core.files import (
     list_containers,
     resolve_links,
 )
-from kebab.core.ports import ContainerReader, FileScanner, LibraryWriter
 from kebab.errors.catalog import IoError, SecretFile, TooLarge, UnsupportedMedia
 from kebab.errors.hints import KNOWN_IN_IT
 from kebab.errors.system import build_io_error, build_read_error
@@ -33,6 +33,11 @@ from kebab.ingest.scopes import LibraryState, Scope
 from kebab.text.dates import find_date_in_path
 from kebab.text.names import join_name
 from kebab.wire.ingest import IngestItem, ItemKindName
+
+if TYPE_CHECKING:
+    from kebab.parse.containers import ContainerFiles
+    from kebab.source.walk import FolderScanner
+    from kebab.store.sqlite.writer import SqliteWriter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,7 @@ def scan_scopes(
     scopes: Sequence[Scope],
     job: IngestJob,
     library: LibraryState,
-    scanner: FileScanner,
+    scanner: "FolderScanner",
     tick: Callable[[], None],
     members: MemberScanner | None = None,
 ) -> ScanSummary:
@@ -118,7 +123,11 @@ class ScopeScanner:
     """Scans scopes one by one."""
 
     def __init__(
-        self, job: IngestJob, library: LibraryState, scanner: FileScanner, tick: Callable[[], None]
+        self,
+        job: IngestJob,
+        library: LibraryState,
+        scanner: "FolderScanner",
+        tick: Callable[[], None],
     ) -> None:
         self._scanner = scanner
         self._job = job
@@ -221,7 +230,7 @@ def load_exempt_files(library: LibraryState, source: Source) -> set[str]:
         return set(library.load_known_documents(source.name))
 
 
-def store_exempt_files(library: LibraryWriter, scan: ScopeScan) -> None:
+def store_exempt_files(library: "SqliteWriter", scan: ScopeScan) -> None:
     """Store which files of a source the user named although ignore rules skip them."""
     source, found = scan.scope.source, scan.found
     before, now = load_exempt_files(library, source), set(scan.exempt)
@@ -306,7 +315,7 @@ def compare_files(
     last_scans: Mapping[str, int],
     force: bool,
     should_stop: Callable[[], bool],
-    containers: ContainerReader | None = None,
+    containers: "ContainerFiles | None" = None,
 ) -> Plan:
     """Return the plan that makes the library agree with the files.
 
@@ -365,7 +374,7 @@ def match_moved_files(
     missing: list[MissingDocument],
     recipes: Mapping[str, str] | None,
     should_stop: Callable[[], bool],
-    containers: ContainerReader | None = None,
+    containers: "ContainerFiles | None" = None,
 ) -> None:
     """Turn new files into moved documents, in place; each document is used at most once.
 

@@ -21,7 +21,7 @@ from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_la
 from kebab.core.durable import create_folder, replace_file
 from kebab.core.files import SkipCounts, resolve_links
 from kebab.core.ids import DocId, compute_digest
-from kebab.core.ports import Embedder, LibraryWriter
+from kebab.core.ports import Embedder
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.signal import Signal
@@ -58,6 +58,7 @@ from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, Pictur
 
 if TYPE_CHECKING:
     from kebab.ingest.cluster import ClusterWork
+    from kebab.store.sqlite.writer import SqliteWriter
 
 _UNREADABLE = "permission denied"
 _EXAMPLES = 3
@@ -193,7 +194,7 @@ class _Run:
         summary: ScanSummary,
         plan: Plan,
         report: IngestReport,
-        library: LibraryWriter,
+        library: "SqliteWriter",
     ) -> IngestReport:
         """Bring library and vectors up to date, and add the results to the report."""
         vectors = VectorSync(library, self._ports.vectors, self._context)
@@ -297,7 +298,7 @@ class _Run:
         return self._context.cancel.requested
 
     def _load_embedder(
-        self, plan: Plan, library: LibraryWriter, vectors: VectorSync
+        self, plan: Plan, library: "SqliteWriter", vectors: VectorSync
     ) -> Embedder | None:
         """Load the model when it has something to embed."""
         if not plan.list_files_to_read() and not library.count_pending():
@@ -319,7 +320,7 @@ class _Run:
             model.embedder.prepare()
         return model.embedder
 
-    def _store_plan(self, summary: ScanSummary, plan: Plan, library: LibraryWriter) -> None:
+    def _store_plan(self, summary: ScanSummary, plan: Plan, library: "SqliteWriter") -> None:
         """Store what the run is about to read, so that a killed run leaves what is not read."""
         registered = library.list_sources()
         for scan in summary.scans:
@@ -397,7 +398,7 @@ class _Run:
         self._reporter.send(ProgressKind.HEARTBEAT, phase="model", message=message)
 
     def _record_run(
-        self, summary: ScanSummary, report: IngestReport, library: LibraryWriter
+        self, summary: ScanSummary, report: IngestReport, library: "SqliteWriter"
     ) -> None:
         """Record the run; a cancelled one records no scan, because files may be left over."""
         if not self._context.cancel.requested:
@@ -416,7 +417,7 @@ def _add_results(
     report: IngestReport,
     committer: DocumentCommitter,
     vectors: VectorSync,
-    library: LibraryWriter,
+    library: "SqliteWriter",
 ) -> IngestReport:
     """Return a report with the items of the stored files and the vectors of each."""
     counts = vectors.counts

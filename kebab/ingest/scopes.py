@@ -9,7 +9,7 @@ import stat as modes
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.documents import KnownDocument, Listing, Source
 from kebab.core.files import (
@@ -21,10 +21,13 @@ from kebab.core.files import (
     resolve_folder_links,
     resolve_links,
 )
-from kebab.core.ports import FileScanner, LibraryWriter
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.job import IngestJob
 from kebab.text.normalize import escape_undecodable
+
+if TYPE_CHECKING:
+    from kebab.source.walk import FolderScanner
+    from kebab.store.sqlite.writer import SqliteWriter
 
 
 class EmptyLibrary:
@@ -55,7 +58,7 @@ class EmptyLibrary:
         return None
 
 
-LibraryState: TypeAlias = LibraryWriter | EmptyLibrary
+LibraryState: TypeAlias = "SqliteWriter | EmptyLibrary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +92,7 @@ class Scope:
         return not self.below or path == self.below or path.startswith(f"{self.below}/")
 
 
-def choose_scopes(job: IngestJob, library: LibraryState, scanner: FileScanner) -> list[Scope]:
+def choose_scopes(job: IngestJob, library: LibraryState, scanner: "FolderScanner") -> list[Scope]:
     """Return the scopes of a run; none when the user names no path and no source is known.
 
     Raises:
@@ -114,7 +117,7 @@ def build_source_scope(source: Source, library: LibraryState) -> Scope:
 class _ScopeChooser:
     """Chooses the scope of a path: a source, a part of one, or a new source."""
 
-    def __init__(self, job: IngestJob, library: LibraryState, scanner: FileScanner) -> None:
+    def __init__(self, job: IngestJob, library: LibraryState, scanner: "FolderScanner") -> None:
         self._job = job
         self._library = library
         self._scanner = scanner
@@ -204,7 +207,7 @@ def _resolve(path: str) -> str:
 
 
 def choose_changed_scopes(
-    job: IngestJob, library: LibraryState, scanner: FileScanner
+    job: IngestJob, library: LibraryState, scanner: "FolderScanner"
 ) -> list[Scope]:
     """Return the folders of registered sources in which something changed.
 
@@ -225,7 +228,9 @@ def choose_changed_scopes(
     return _merge_scopes(scopes)
 
 
-def _find_scanned_folder(source: Source, path: str, job: IngestJob, scanner: FileScanner) -> str:
+def _find_scanned_folder(
+    source: Source, path: str, job: IngestJob, scanner: "FolderScanner"
+) -> str:
     """Return the nearest folder above a path that a scan enters; empty for the root."""
     private = [resolve_links(folder) for folder in job.private]
     folder = path.rpartition("/")[0]

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import compress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.core.files import FileEntry
 from kebab.core.media import CitationKind, get_media_type
-from kebab.core.ports import ContainerReader, LibraryWriter, Parser, is_isolated
+from kebab.core.ports import Parser, is_isolated
 from kebab.errors.signal import Signal
 from kebab.ingest.job import ParserGuard
 from kebab.ingest.members import read_entry
@@ -21,6 +21,10 @@ from kebab.ingest.plan import Plan
 from kebab.limits.deadline import raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB, WorkerProcess
 from kebab.text.language import measure_languages
+
+if TYPE_CHECKING:
+    from kebab.parse.containers import ContainerFiles
+    from kebab.store.sqlite.writer import SqliteWriter
 
 ISOLATED_SAMPLE_FILES = 16
 _MAX_BYTES = 4_000_000
@@ -48,7 +52,7 @@ class TextMeter:
 
     parsers: Mapping[str, Parser]
     guard: ParserGuard
-    containers: ContainerReader | None = None
+    containers: "ContainerFiles | None" = None
 
     def __call__(self, entry: FileEntry) -> TextMeasure | None:
         """Return the measure; None for a file that cannot be read.
@@ -116,10 +120,10 @@ _SECONDS = 2.0
 
 def survey_languages(
     plan: Plan,
-    library: LibraryWriter,
+    library: "SqliteWriter",
     parsers: Mapping[str, Parser],
     guard: ParserGuard,
-    containers: ContainerReader | None = None,
+    containers: "ContainerFiles | None" = None,
 ) -> Mapping[str, int]:
     """Return the bytes of text by ISO 639 code, under an empty string where it is unsure.
 
@@ -157,7 +161,7 @@ def _read_text(entry: FileEntry, parser: Parser, data: bytes) -> str:
     return parser.parse(data, entry.path).text
 
 
-def _read_beginning(entry: FileEntry, containers: ContainerReader | None) -> bytes:
+def _read_beginning(entry: FileEntry, containers: "ContainerFiles | None") -> bytes:
     """Return the first bytes of a file, up to a line end so that no character is divided."""
     if containers is not None and entry.container:
         data = containers.read(entry.absolute, entry.span)[: SAMPLE_BYTES + 1]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kebab.core.chunks import PendingChunk, build_embed_text
 from kebab.core.documents import EMBEDDING_VERSION, VectorRow
 from kebab.core.ids import DocId, Key, find_missing_keys, find_repeated_keys
-from kebab.core.ports import Embedder, LibraryWriter, VectorWriter
+from kebab.core.ports import Embedder, VectorWriter
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import (
     DependencyMissing,
@@ -29,6 +29,7 @@ from kebab.wire.ingest import EmbeddingSummary
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
+    from kebab.store.sqlite.writer import SqliteWriter
 
 BATCH_CHUNKS = 4096
 """How many pending chunks are loaded at once, and the most rows of one append."""
@@ -92,7 +93,7 @@ class ChunkEmbedder:
     """Gives pending chunks their vectors in batches: copied where possible, else computed."""
 
     def __init__(
-        self, library: LibraryWriter, vectors: VectorWriter, version: str, context: RunContext
+        self, library: "SqliteWriter", vectors: VectorWriter, version: str, context: RunContext
     ) -> None:
         self.counts = VectorCounts()
         self.fault: TimedOut | None = None
@@ -234,7 +235,7 @@ NoModel: TypeAlias = EmbeddingUnavailable | DependencyMissing | OutOfMemory
 
 
 def reconcile(
-    library: LibraryWriter, vectors: VectorWriter, version: str, *, verify: bool = False
+    library: "SqliteWriter", vectors: VectorWriter, version: str, *, verify: bool = False
 ) -> int:
     """Delete every row whose chunk is not marked as committed; return how many vectors are lost.
 
@@ -262,7 +263,10 @@ class VectorSync:
     """Opens the vector index when a run needs it, and leaves it consistent with the library."""
 
     def __init__(
-        self, library: LibraryWriter, open_index: Callable[[str], VectorWriter], context: RunContext
+        self,
+        library: "SqliteWriter",
+        open_index: Callable[[str], VectorWriter],
+        context: RunContext,
     ) -> None:
         self.counts = VectorCounts()
         self.fault: NoModel | TimedOut | None = None
@@ -380,7 +384,7 @@ class VectorSync:
 
 
 def reembed(
-    library: LibraryWriter,
+    library: "SqliteWriter",
     open_index: Callable[[str], VectorWriter],
     model: LoadedModel,
     context: RunContext,

@@ -358,7 +358,7 @@ def _decode_names(infos: list[ZipInfo]) -> list[str]:
 
 
 class ContainerFiles:
-    """Implements the port `ContainerReader` for files on disk."""
+    """Is used for files on disk."""
 
     def list_members(self, absolute: str, span: Span = _WHOLE) -> Iterator[Member]:
         """Yield the members of a container, which may be a member itself.

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kebab.config.settings import Plugins
-from kebab.core.documents import PLUGIN_FORMATS, ParsedDocument
+from kebab.core.documents import ParsedDocument
 from kebab.core.media import READABLE_NAMES, format_stored_media, is_built_in
-from kebab.core.ports import LibraryWriter, Parser
+from kebab.core.ports import Parser
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.worker import runs_in_worker
 from kebab.parse.registry import parse_in_part
@@ -111,13 +111,6 @@ def find_formats(settings: Plugins) -> Formats:
                 media[name] = stored
         parsers[stored] = PluginParser(plugin, facts.version)
     return Formats(parsers, media, tuple(faults))
-
-
-def store_formats(library: LibraryWriter, formats: Formats) -> None:
-    """Store the media types of plugins for commands that load none."""
-    text = msgspec.json.encode(formats.media).decode() if formats.media else None
-    if text != library.get_value(PLUGIN_FORMATS):
-        library.set_value(PLUGIN_FORMATS, text)
 
 
 def find_parser(settings: Plugins, parsers: Mapping[str, Parser], media: str) -> Parser:

@@ -19,10 +19,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kebab.core.ports import LibraryReader
 from kebab.core.queries import StoredChunk
 from kebab.search.lexical import quote_phrase, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question, list_words
@@ -52,6 +52,9 @@ from kebab.text.tokenizer import (
     tokenize,
     tokenize_unit,
 )
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 _MAX_LOOKUPS = 64
 """How many tokens of a filtered search are looked up; those beyond count as present."""
@@ -97,7 +100,7 @@ Lookup = Callable[[str], bool]
 
 
 def find_absent_terms(
-    library: LibraryReader,
+    library: "SqliteReader",
     candidates: RankedCandidates,
     first: Sequence[StoredChunk],
     held: Collection[str],
@@ -149,7 +152,7 @@ _LEAST_SHARE = 0.5
 
 
 def find_unheld_words(
-    library: LibraryReader,
+    library: "SqliteReader",
     candidates: RankedCandidates,
     shown: Sequence[StoredChunk],
     passages: PassageCache,
@@ -185,7 +188,7 @@ def find_unheld_words(
 class _KnownWords(Struct, frozen=True, dict=True):
     """Knows the words of a query that are not absent although the index does not hold them."""
 
-    library: LibraryReader
+    library: "SqliteReader"
     parsed: ParsedQuery
     is_present: Lookup
     first: Sequence[StoredChunk]

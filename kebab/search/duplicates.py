@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kebab.core.chunks import PassageHashes
 from kebab.core.ids import Key
-from kebab.core.ports import LibraryReader
 from kebab.core.progress import Progress, ProgressCallback, ProgressKind, ignore_progress
 from kebab.core.queries import Filters
 from kebab.errors.system import translate_import_errors
@@ -25,6 +24,8 @@ from kebab.wire.related import GroupUnit
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from kebab.store.sqlite.reader import SqliteReader
 
     Hashes: TypeAlias = NDArray[np.uint64]
     Signature: TypeAlias = NDArray[np.uint32]
@@ -77,7 +78,7 @@ MIN_TOKENS = 20
 
 
 def find_duplicates(
-    library: LibraryReader,
+    library: "SqliteReader",
     threshold: float,
     filters: Filters,
     *,
@@ -153,7 +154,7 @@ class _Comparer:
     """The signatures of the passages of a library, and exact similarities of items."""
 
     def __init__(
-        self, library: LibraryReader, found: PassageHashes, report: ProgressCallback
+        self, library: "SqliteReader", found: PassageHashes, report: ProgressCallback
     ) -> None:
         with translate_import_errors("finding duplicates", "numpy"):
             import numpy  # noqa: F401, ICN001 - loaded here, so that its absence is an error

@@ -10,12 +10,12 @@ from functools import cached_property
 from hashlib import blake2b
 from itertools import islice, zip_longest
 from struct import Struct
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from kebab.core.ids import DocId, Key
-from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
+from kebab.core.ports import AnswerCache, Embedder, Vectors
 from kebab.core.queries import (
     Hit,
     Mode,
@@ -44,6 +44,9 @@ from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
 from kebab.wire.record import format_timestamp
 from kebab.wire.search import LeftOut, QueryParsed, SortName
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 
 class QueryResult(msgspec.Struct, frozen=True, dict=True):
@@ -90,7 +93,7 @@ class SearchEngine:
 
     def __init__(
         self,
-        library: LibraryReader,
+        library: "SqliteReader",
         vectors: Callable[[], Vectors | None],
         embedder: Callable[[], Embedder],
         *,
@@ -348,7 +351,7 @@ def select_hits(
     ranking: MergedRanking,
     keys: Sequence[Key],
     query: Query,
-    library: LibraryReader,
+    library: "SqliteReader",
     read: Callable[[Sequence[Key]], list[StoredChunk]],
 ) -> tuple[tuple[Hit, ...], bool, LeftOut | None]:
     """Return the hits of a page, whether others follow, and what the token budget left out."""

@@ -2,18 +2,21 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from kebab.core.chunks import KeyedScore
 from kebab.core.ids import Key
-from kebab.core.ports import LibraryReader
 from kebab.core.queries import StoredChunk
 from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
 from kebab.search.snippet import PassageCache
 from kebab.text.language import detect_question_language, detect_script, is_dense
 from kebab.text.stop_words import reads_as_another_language
 from kebab.text.tokenizer import Term
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 TERM_LIMIT = 64
 """The most terms of one query; the rarest terms of a pasted page are searched for."""
@@ -53,7 +56,7 @@ class WeightedTerms(Struct, frozen=True, kw_only=True):
 class TokenCounts(dict[str, int]):
     """In how many chunks of one snapshot each token occurs; each is looked up once."""
 
-    def __init__(self, library: LibraryReader) -> None:
+    def __init__(self, library: "SqliteReader") -> None:
         super().__init__()
         self._library = library
 
@@ -63,7 +66,7 @@ class TokenCounts(dict[str, int]):
             self.update(self._library.get_document_frequencies(missing))
 
 
-def weigh_terms(library: LibraryReader, parsed: ParsedQuery, counts: TokenCounts) -> WeightedTerms:
+def weigh_terms(library: "SqliteReader", parsed: ParsedQuery, counts: TokenCounts) -> WeightedTerms:
     """Weigh the terms of a query, and drop those that do not separate passages.
 
     Stop words are searched for when the index holds none of the other terms.
@@ -96,24 +99,24 @@ def weigh_terms(library: LibraryReader, parsed: ParsedQuery, counts: TokenCounts
 
 
 def search_lexical(
-    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms, limit: int
+    library: "SqliteReader", parsed: ParsedQuery, weighted: WeightedTerms, limit: int
 ) -> list[KeyedScore]:
     """Return the best chunks by bm25."""
     match = build_match_expression(weighted.terms, parsed.required, parsed.excluded)
     return library.search_lexical(match, parsed.filters, limit) if match else []
 
 
-def find_required(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
+def find_required(library: "SqliteReader", parsed: ParsedQuery) -> list[Key]:
     """Return the chunks that pass the filters and hold all required phrases, by rising key."""
     return _find_keys(library, parsed, _join_phrases(" AND ", parsed.required))
 
 
-def find_excluded(library: LibraryReader, parsed: ParsedQuery) -> list[Key]:
+def find_excluded(library: "SqliteReader", parsed: ParsedQuery) -> list[Key]:
     """Return the chunks with any excluded phrase."""
     return _find_keys(library, parsed, _join_phrases(" OR ", parsed.excluded))
 
 
-def _find_keys(library: LibraryReader, parsed: ParsedQuery, match: str) -> list[Key]:
+def _find_keys(library: "SqliteReader", parsed: ParsedQuery, match: str) -> list[Key]:
     found = library.search_lexical(match, parsed.filters, NO_LIMIT) if match else []
     return sorted(key for key, _ in found)
 

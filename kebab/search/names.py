@@ -9,12 +9,11 @@ words stand, while a common word of many names changes little.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
 from kebab.core.ids import DocNumber, Key
-from kebab.core.ports import LibraryReader
 from kebab.core.queries import NamedDocument
 from kebab.core.spelling import count_edits
 from kebab.search.lexical import WeightedTerms
@@ -24,6 +23,9 @@ from kebab.text.dates import write_dates
 from kebab.text.language import is_dense
 from kebab.text.names import Names, NameWord, join_name, read_names, separate_words, split_name
 from kebab.text.stop_words import strip_stop_words
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 NAME = "name"
 """The name of the boost."""
@@ -89,7 +91,7 @@ class NameMatches(Struct, frozen=True):
 
 
 def match_names(
-    library: LibraryReader, parsed: ParsedQuery, weighted: WeightedTerms
+    library: "SqliteReader", parsed: ParsedQuery, weighted: WeightedTerms
 ) -> NameMatches:
     """Return the documents that the words of a query may name."""
     plain = write_dates(parsed.plain)

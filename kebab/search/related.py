@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kebab.core.chunks import CosineScale, remove_language
 from kebab.core.ids import DocId, Key
-from kebab.core.ports import LibraryReader, Vectors
+from kebab.core.ports import Vectors
 from kebab.core.queries import Filters, Snippet, StoredChunk
 from kebab.core.review import SimilarParagraph
 from kebab.errors.system import translate_import_errors
@@ -26,6 +26,7 @@ from kebab.text.tokenizer import Term, tokenize
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
+    from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.search import DegradedChannel
 
 
@@ -82,7 +83,7 @@ class DocumentVectors:
     """The vectors of one document, compared with those of others."""
 
     def __init__(
-        self, library: LibraryReader, space: VectorSpace, chunks: Sequence[StoredChunk]
+        self, library: "SqliteReader", space: VectorSpace, chunks: Sequence[StoredChunk]
     ) -> None:
         self._library = library
         self._space = space
@@ -164,7 +165,7 @@ _MANY = 4
 """A passage of so many documents, such as a section of a template, tells nothing of one."""
 
 
-def leave_out_shared(library: LibraryReader, keys: Collection[Key]) -> list[Key]:
+def leave_out_shared(library: "SqliteReader", keys: Collection[Key]) -> list[Key]:
     """Return the passages of a document that few others share; all of one that has none."""
     shared = library.find_shared_keys(keys, _MANY)
     return [key for key in keys if key not in shared] or [*keys]
@@ -174,7 +175,7 @@ class RelatedFinder:
     """Finds the documents related to one document; without vectors by keywords alone."""
 
     def __init__(
-        self, library: LibraryReader, chunks: Sequence[StoredChunk], space: VectorSpace | None
+        self, library: "SqliteReader", chunks: Sequence[StoredChunk], space: VectorSpace | None
     ) -> None:
         self._library = library
         by_key = {chunk.key: chunk for chunk in chunks}
@@ -292,7 +293,7 @@ _MAX_COUNTED = 1_000
 """How many of the most frequent tokens of a document are looked up in the index."""
 
 
-def extract_keywords(library: LibraryReader, texts: Iterable[str]) -> dict[str, float]:
+def extract_keywords(library: "SqliteReader", texts: Iterable[str]) -> dict[str, float]:
     """Return the keywords of texts with their weights, the heaviest first.
 
     They are frequent in the texts, but not in most chunks of the library.
@@ -325,7 +326,7 @@ _LEAST_KNOWN = 0.85
 
 
 def find_similar_passage(
-    library: LibraryReader, paragraph: str, is_own: Callable[[StoredChunk], bool], *, copies: int
+    library: "SqliteReader", paragraph: str, is_own: Callable[[StoredChunk], bool], *, copies: int
 ) -> SimilarParagraph | None:
     """Return the passage that holds nearly all of a paragraph, from another document.
 

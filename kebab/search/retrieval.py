@@ -8,13 +8,13 @@ Evidence is their scores on a common scale, from 0 to about 1. It is fused, and 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace as replace_fields
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
-from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical, reordering
@@ -41,6 +41,9 @@ from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches, VectorRetriever
 from kebab.search.word_forms import use_known_forms
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 CANDIDATE_LIMIT = 1000
 """How many candidates each channel gives; it is the same for every page, so that pages agree."""
@@ -144,7 +147,7 @@ class RankedCandidates(Struct, frozen=True, kw_only=True):
 class Ranker:
     """Ranks the chunks of one snapshot."""
 
-    def __init__(self, library: LibraryReader, retriever: VectorRetriever) -> None:
+    def __init__(self, library: "SqliteReader", retriever: VectorRetriever) -> None:
         self._library = library
         self._retriever = retriever
         self._counts = lexical.TokenCounts(library)

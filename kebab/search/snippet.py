@@ -6,12 +6,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
 from kebab.core.ids import DocNumber, Key
-from kebab.core.ports import LibraryReader
 from kebab.core.queries import Snippet, StoredChunk
 from kebab.text.language import (
     is_dense,
@@ -25,6 +24,9 @@ from kebab.text.normalize import normalize_for_index
 from kebab.text.sentences import find_sentence_starts
 from kebab.text.stop_words import QUESTION_BIGRAMS
 from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 _find_parts = re.compile(r"[^\W_]+(?:[+#]+)?").finditer
 
@@ -216,7 +218,7 @@ def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 class PassageCache:
     """Reads the passages of one search, each once."""
 
-    def __init__(self, library: LibraryReader) -> None:
+    def __init__(self, library: "SqliteReader") -> None:
         self._library = library
         self._chunks: dict[Key, StoredChunk] = {}
         self._numbers: dict[Key, DocNumber] = {}

@@ -10,7 +10,7 @@ from msgspec import Struct
 from kebab.config.settings import AUTO
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
-from kebab.core.ports import AnswerCache, Embedder, LibraryReader, Vectors
+from kebab.core.ports import AnswerCache, Embedder, Vectors
 from kebab.core.queries import Mode
 from kebab.errors.catalog import (
     DependencyMissing,
@@ -30,6 +30,7 @@ from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
+    from kebab.store.sqlite.reader import SqliteReader
 
 _NAMESPACE = "query_vector:{}"
 """The part of the cache with the vectors of a model, by its version."""
@@ -72,7 +73,7 @@ class VectorMatches(Struct, frozen=True, kw_only=True):
 class VectorRetriever(Struct, frozen=True, kw_only=True):
     """The vector channel of one library; index and model are loaded on first use."""
 
-    library: LibraryReader
+    library: "SqliteReader"
     vectors: Callable[[], Vectors | None]
     embedder: Callable[[], Embedder]
     cache: AnswerCache | None = None
@@ -145,7 +146,7 @@ def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tup
     return vector, False
 
 
-def find_scope(library: LibraryReader, parsed: ParsedQuery) -> SearchScope:
+def find_scope(library: "SqliteReader", parsed: ParsedQuery) -> SearchScope:
     """Return the chunks that pass the filters, hold all required phrases, and none excluded."""
     allowed = (
         lexical.find_required(library, parsed)
@@ -156,7 +157,7 @@ def find_scope(library: LibraryReader, parsed: ParsedQuery) -> SearchScope:
 
 
 def find_nearest(
-    library: LibraryReader, vectors: Vectors, query: "Vector", limit: int, scope: SearchScope
+    library: "SqliteReader", vectors: Vectors, query: "Vector", limit: int, scope: SearchScope
 ) -> list[KeyedScore]:
     """Return the nearest chunks of a scope that the snapshot holds.
 

@@ -9,11 +9,10 @@ word that no passage holds is looked up, and it is replaced by words that some p
 import re
 from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
-from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
 from kebab.search.lexical import TokenCounts, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question
@@ -22,6 +21,9 @@ from kebab.text.language import is_dense, iter_unit_matches, split_units
 from kebab.text.normalize import normalize_for_index
 from kebab.text.stop_words import is_function_word
 from kebab.text.tokenizer import Term, join_parts, tokenize_unit
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reader import SqliteReader
 
 _LOOKED_UP_UNITS = 24
 """So many units of a query are looked up: a longer one has enough of them."""
@@ -79,7 +81,7 @@ class _Form(NamedTuple):
 
 
 def use_known_forms(
-    library: LibraryReader, parsed: ParsedQuery, counts: TokenCounts
+    library: "SqliteReader", parsed: ParsedQuery, counts: TokenCounts
 ) -> ParsedQuery:
     """Return a query whose words that no passage holds have forms that some passage holds."""
     written = normalize_for_index(" ".join(parsed.words) if parsed.required else parsed.plain)
@@ -109,7 +111,7 @@ def use_known_forms(
 class _FormFinder:
     """Looks up the units of one query; what is found has the position of its first unit."""
 
-    def __init__(self, library: LibraryReader, written: str, counts: TokenCounts) -> None:
+    def __init__(self, library: "SqliteReader", written: str, counts: TokenCounts) -> None:
         matches = list(islice(iter_unit_matches(written), _LOOKED_UP_UNITS))
         self.units = [match[0] for match in matches]
         self._spans = [match.span() for match in matches]

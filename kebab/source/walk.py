@@ -242,7 +242,7 @@ def list_folders(
 
 
 class FolderScanner:
-    """Implements the port `FileScanner` for folders of the file system."""
+    """Is used for folders of the file system."""
 
     find_skip_reason = staticmethod(find_skip_reason_from_root)
 

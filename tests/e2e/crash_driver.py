@@ -102,8 +102,9 @@ def die() -> None:
 
 def ingest(root: str, data: Path, fuse: Fuse) -> None:
     with SqliteWriter(data, join_tokens) as library:
+        store: Any = FusedStore(library, fuse)
         ports = IngestPorts(
-            library=FusedStore(library, fuse),
+            library=store,
             vectors=lambda version: FusedStore(
                 LanceVectors(data, version, PROFILE.dimension), fuse
             ),

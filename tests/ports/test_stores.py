@@ -19,7 +19,6 @@ from kebab.core.documents import (
     VectorRow,
 )
 from kebab.core.ids import Key, compute_digest, make_doc_id, sort_keys
-from kebab.core.ports import LibraryReader
 from kebab.core.queries import Filters
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
@@ -34,7 +33,7 @@ VERSION = "test-4-v1"
 @dataclass
 class Library:
     writer: Any
-    reader: Callable[[], LibraryReader]
+    reader: Callable[[], SqliteReader]
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class QueryCache:
 
 @translate_reads
 class SqliteReader(AbstractContextManager["SqliteReader"]):
-    """A `LibraryReader` over one snapshot, which begins with the first read after opening."""
+    """A `SqliteReader` over one snapshot, which begins with the first read after opening."""
 
     get_revision = forward(connection.get_revision)
     get_value = forward(connection.get_value)

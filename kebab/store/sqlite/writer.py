@@ -38,7 +38,7 @@ _MERGE_PAGES, _MERGE_STEPS = 500, 64
 
 @translate_reads
 class SqliteWriter(AbstractContextManager["SqliteWriter"]):
-    """A `LibraryWriter` that holds the writer lock of its data directory until `close`."""
+    """A `SqliteWriter` that holds the writer lock of its data directory until `close`."""
 
     load_known_documents = forward(documents.load_known_documents)
     list_children = forward(documents.list_children)

@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.errors.catalog import Locked, NotIndexed
-from kebab.store.published import change_registry
 from kebab.wire.ingest import IngestRequest
 from tests.fakes.console import run
 from tests.fakes.facade import FakeKebab

@@ -81,7 +81,11 @@ ODT = "application/vnd.oasis.opendocument.text"
             json.dumps([BRANCHES]),
             {"hidden messages": "secret orders", "other branches of chats": "older answer"},
         ),
-        ("text/x-bibtex", "@comment{heron}\n@book{a, title={T}}", {"comments and markup": "@comment{heron}"}),
+        (
+            "text/x-bibtex",
+            "@comment{heron}\n@book{a, title={T}}",
+            {"comments and markup": "@comment{heron}"},
+        ),
     ],
 )
 def test_what_is_left_out_is_named(media, data, omissions):

@@ -35,7 +35,9 @@ def test_the_tools_that_read_come_first():
 
 
 def test_the_list_of_all_tools_is_short():
-    listed = {"tools": [describe_tool(tool) for tool in TOOLS if tool.permission is None]} | ENVELOPE
+    listed = {
+        "tools": [describe_tool(tool) for tool in TOOLS if tool.permission is None]
+    } | ENVELOPE
 
     assert len(json.dumps(listed, separators=(",", ":"))) <= MOST_BYTES
 
