@@ -34,7 +34,7 @@ class Size:
     doctor: int
 
 
-DEFAULT = Size(2, 1, 1, familiar=12, indexes=1, calls=2, damages=1, scripts=5, doctor=6)
+DEFAULT = Size(2, 1, 1, familiar=12, indexes=1, calls=1, damages=1, scripts=5, doctor=6)
 FULL = Size(100, 100, 100, familiar=1, indexes=4, calls=40, damages=4, scripts=1, doctor=1)
 
 
@@ -54,11 +54,12 @@ class Grid:
         size = self._size
         for point, count in sorted(calls.items()):
             found = points.list_faults(point, self._clocks)
+            turn = zlib.crc32(f"{name} {point}".encode())
             if point in COSTLY:
-                indexes = choose_spread_indexes(count, size.calls)
+                spread = choose_spread_indexes(count, size.calls)
+                indexes = spread if size.calls > 1 else [turn % count]
                 yield from (Injection(point, index, found[0]) for index in indexes)
             else:
-                turn = zlib.crc32(f"{name} {point}".encode())
                 most = size.writing if writes else size.faults
                 yield from self._list_injections_at(point, count, turn, found, most)
 
