@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from kebab.wire.archive import ExportRequest, ImportRequest
 from kebab.wire.ask import (
     AskRequest,
     SessionListRequest,
@@ -17,23 +16,24 @@ from kebab.wire.health import (
     ModelListRequest,
     ModelPullRequest,
     ModelUseRequest,
+    RepairRequest,
     ResetRequest,
     SchemaRequest,
 )
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 from kebab.wire.library import (
+    DupesRequest,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
+    RelatedRequest,
     RmRequest,
     SourceListRequest,
     SourceRmRequest,
 )
 from kebab.wire.operations import OPERATIONS
-from kebab.wire.published import PublishRequest, SourceAddRequest
+from kebab.wire.published import ExportRequest, ImportRequest, PublishRequest, SourceAddRequest
 from kebab.wire.record import Reply, Request
-from kebab.wire.related import DupesRequest, RelatedRequest
-from kebab.wire.repair import RepairRequest
 from kebab.wire.review import (
     ReviewApplyRequest,
     ReviewRequest,

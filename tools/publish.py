@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kebab.config.settings_file import iter_documented_settings
+from kebab.config.load import iter_documented_settings
 from kebab.errors.catalog import build_catalog
 from kebab.wire.json_schema import build_schemas
 from tools.cli_reference import (

@@ -39,7 +39,7 @@ from kebab.store.archive import (
     translate_damage,
 )
 from kebab.store.sqlite import lock
-from kebab.wire.archive import (
+from kebab.wire.published import (
     ArchiveManifest,
     ExportReport,
     ExportRequest,

@@ -15,8 +15,7 @@ from msgspec import Struct
 from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.hints import Rerun
-from kebab.errors.languages import ENGLISH, Language, find_wordings
-from kebab.errors.signal import Exit, Signal, build_error_fields
+from kebab.errors.signal import ENGLISH, Exit, Language, Signal, build_error_fields, find_wordings
 from kebab.errors.system import (
     build_import_error,
     build_io_error,

@@ -256,7 +256,7 @@ def ingest(
     if request.changed:
         context.open_reader().close()
     elif not context.database.exists():
-        from kebab.store.sqlite.sources import load_sources
+        from kebab.store.sqlite.writer import load_sources
 
         _require_sources(job, load_sources(context.paths.data))
         # This refuses paths for which only an empty knowledge base would be created.

@@ -54,10 +54,19 @@ from kebab.wire.library import (
     DocInspection,
     DocList,
     DocSummary,
+    DupesRequest,
+    DuplicateGroup,
+    DuplicateMember,
+    Duplicates,
     FolderState,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
+    MatchedPassage,
+    PassagePair,
+    RelatedDoc,
+    RelatedDocs,
+    RelatedRequest,
     RemoveReport,
     RmRequest,
     SourceList,
@@ -67,17 +76,6 @@ from kebab.wire.library import (
     SourceSummary,
 )
 from kebab.wire.record import NotFound, fill_record, format_timestamp
-from kebab.wire.related import (
-    DupesRequest,
-    DuplicateGroup,
-    DuplicateMember,
-    Duplicates,
-    MatchedPassage,
-    PassagePair,
-    RelatedDoc,
-    RelatedDocs,
-    RelatedRequest,
-)
 
 if TYPE_CHECKING:
     from kebab.search.duplicates import Group

@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 
 from kebab.app.context import AppContext
-from kebab.config.settings_file import build_toml
+from kebab.config.load import build_toml
 from kebab.core import durable
 from kebab.core.durable import create_copy, create_folder, delete_path
 from kebab.embed import registry
@@ -91,7 +91,7 @@ _ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 def list_remains(context: AppContext) -> list[Path]:
     """Return the files of an index whose database does not exist or is empty."""
     from kebab.store.sqlite.lock import SOURCES
-    from kebab.store.sqlite.sources import load_sources
+    from kebab.store.sqlite.writer import load_sources
 
     database = context.database
     if database.exists() and database.stat().st_size:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kebab.config.settings import Settings
 from kebab.core.durable import hold_lock
 from kebab.core.ids import compute_digest, hash_content
-from kebab.core.pictures import PictureAnswer, PictureTask
+from kebab.core.ports import PictureAnswer, PictureTask
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.store.sqlite.lock import PICTURES

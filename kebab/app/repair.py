@@ -25,10 +25,16 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import ProgressReporter
 from kebab.store.sqlite import copies
-from kebab.store.sqlite.sources import ListedSource, load_sources, write_sources
-from kebab.wire.health import DoctorCheck, DoctorRequest
+from kebab.store.sqlite.writer import ListedSource, load_sources, write_sources
+from kebab.wire.health import (
+    DoctorCheck,
+    DoctorRequest,
+    MovedDatabase,
+    Repair,
+    RepairReport,
+    RepairRequest,
+)
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.repair import MovedDatabase, Repair, RepairReport, RepairRequest
 
 _OPERATION = "doctor --fix"
 _NO_SOURCES = "nothing tells any more which folders the index was made of"

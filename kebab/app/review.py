@@ -50,7 +50,7 @@ from kebab.core.ids import DocId
 from kebab.core.media import is_prose
 from kebab.core.progress import Cancel
 from kebab.core.queries import StoredChunk
-from kebab.core.review import ReviewStore, ReviewText, RunKind, SimilarParagraph, StoredRun
+from kebab.core.review import ReviewText, RunKind, SimilarParagraph, StoredRun
 from kebab.errors.catalog import (
     InvalidInput,
     IoError,
@@ -313,7 +313,7 @@ _ID_BYTES, _SALT_BYTES = 8, 16
 
 
 @contextmanager
-def open_run_store(context: AppContext) -> Iterator[ReviewStore]:
+def open_run_store(context: AppContext) -> Iterator[SqliteReviewStore]:
     """Yield the store of runs; under `--read-only` one that lasts as long as the call."""
     if context.read_only:
         with SqliteReviewStore(None) as store:
@@ -351,7 +351,7 @@ def keep_name(name: str) -> str:
 
 
 def continue_run(
-    context: AppContext, store: ReviewStore, kind: RunKind, run_id: str, limit: int | None
+    context: AppContext, store: SqliteReviewStore, kind: RunKind, run_id: str, limit: int | None
 ) -> StoredRun | NotFound:
     """Return the stored run that a request continues."""
     if context.read_only:
@@ -483,7 +483,7 @@ def _requires_model(request: ReviewRequest) -> bool:
 
 
 def _continue_run(
-    context: AppContext, store: ReviewStore, request: ReviewRequest, run_id: str
+    context: AppContext, store: SqliteReviewStore, request: ReviewRequest, run_id: str
 ) -> _Started | NotFound:
     """Return the stored run that a request continues."""
     run = continue_run(context, store, "review", run_id, request.limit)

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kebab.core.documents import StoredDocument
-    from kebab.core.review import ReviewStore, StoredRun
+    from kebab.core.review import StoredRun
     from kebab.source.changes import Lines
+    from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.wire.review import AgentItems, ReviewedDocument
 
 _PARSER = "text-v1"
@@ -336,7 +337,7 @@ def refuse_unwritable(path: Path) -> None:
 
 
 def list_fixes(
-    store: ReviewStore, run: StoredRun, uids: Collection[str] | None
+    store: SqliteReviewStore, run: StoredRun, uids: Collection[str] | None
 ) -> Iterator[tuple[Path, str, list[AgentItem]]]:
     """Yield each file with its hash and the items whose fixes are chosen; None means all.
 

@@ -21,7 +21,7 @@ from kebab.app.review import (
 )
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
-from kebab.core.review import ReviewStore, StoredRun
+from kebab.core.review import StoredRun
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
 from kebab.review.pages import RunPages
 from kebab.review.run import RunPorts
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kebab.review.document import ReviewDocument
+    from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.wire.stream import ReviewEvent
 
 _PAGE_ITEMS = 32
@@ -115,7 +116,10 @@ def _check_request(request: TranslateRequest) -> None:
 
 
 def _start_run(
-    context: AppContext, library: ReviewLibrary, store: ReviewStore, request: TranslateRequest
+    context: AppContext,
+    library: ReviewLibrary,
+    store: "SqliteReviewStore",
+    request: TranslateRequest,
 ) -> StoredRun | NotFound:
     """Store a new run of the document that the request names."""
     name = request.name or ""
@@ -149,7 +153,9 @@ def _start_run(
     return run
 
 
-def _build_text(document: "ReviewDocument", store: ReviewStore, run_id: str) -> TranslatedText:
+def _build_text(
+    document: "ReviewDocument", store: "SqliteReviewStore", run_id: str
+) -> TranslatedText:
     units = store.list_units(run_id, 0, len(store.list_states(run_id)))
     items = [item for unit in units for item in unit.result.items]
     named = {str(item.cid) for item in items}

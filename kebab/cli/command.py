@@ -159,7 +159,7 @@ def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 def show_help(ctx: click.Context) -> None:
     """Print the help of a command."""
     if _wants_json(ctx):
-        from kebab.wire.command_help import HelpPage
+        from kebab.wire.health import HelpPage
 
         _print_json(ctx, HelpPage(topic=ctx.command_path, text=ctx.get_help()))
     else:
@@ -267,7 +267,7 @@ class LazyGroup(Group):
 def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
     if value and ctx.obj is not None:
         if _wants_json(ctx):
-            from kebab.wire.command_help import Version
+            from kebab.wire.health import Version
 
             _print_json(ctx, Version(kebab_version=__version__))
         else:

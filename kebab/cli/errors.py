@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
     from kebab.errors.catalog import UsageInvalid
-    from kebab.errors.languages import Language
+    from kebab.errors.signal import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 from click.core import ParameterSource
 
-from kebab.errors.languages import LANGUAGES, Language
+from kebab.errors.signal import LANGUAGES, Language
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta, Struct
 
-from kebab.errors.languages import ENGLISH, Language
+from kebab.errors.signal import ENGLISH, Language
 from kebab.errors.system import translate_import_errors
 from kebab.platform import is_linux
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -23,11 +23,9 @@ if TYPE_CHECKING:
         TokenVectors,
         Vector,
     )
-    from kebab.core.documents import (
-        ParsedDocument,
-        VectorRow,
-    )
+    from kebab.core.documents import ParsedDocument, VectorRow
     from kebab.core.ids import Key, Keys
+    from kebab.errors.signal import Signal
 
 
 class Parser(Protocol):
@@ -133,16 +131,6 @@ class Cluster(Protocol):
         """
 
 
-class AnswerCache(Protocol):
-    """Caches small answers by namespace and question; it may drop any of them."""
-
-    def get(self, namespace: str, question: str) -> bytes | None:
-        """Return the cached answer, or None."""
-
-    def put(self, namespace: str, question: str, answer: bytes) -> None:
-        """Cache an answer if that is possible; never fail."""
-
-
 class Vectors(Protocol):
     """The vector index of one embedding version, with unit vectors; cosines are exact."""
 
@@ -194,3 +182,70 @@ class VectorWriter(Protocol):
 
     def delete_others(self) -> None:
         """Delete what belongs to other embedding versions, and drafts."""
+
+
+PictureTask: TypeAlias = Literal["ocr", "caption"]
+
+UNREAD_PICTURE = "a picture is not searched, the next ingest asks again"
+"""What the warning about a picture begins with that no model could read."""
+
+
+class PictureAnswer(NamedTuple):
+    """What a model wrote about a page of a picture, empty without text; or why it wrote nothing.
+
+    `is_cut` means that it reached the limit of its answer.
+    """
+
+    text: str = ""
+    is_cut: bool = False
+    failure: Signal | None = None
+
+
+class PictureReader(Protocol):
+    """Reads pictures through a model; it is picklable and hashable.
+
+    `name` is that of the model, `tasks` are what it is asked for, and `deadline_s` is the time
+    limit of one answer in seconds; 0 means none.
+    """
+
+    name: str
+    tasks: tuple[PictureTask, ...]
+    deadline_s: float
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def recipe(self) -> str:
+        """What decides the text of a document besides the parser."""
+
+    def read(self, task: PictureTask, data: bytes, path: str) -> list[PictureAnswer]:
+        """Return what the model writes about each page of a picture; a caption is of the first.
+
+        Raises:
+            ParseFailed: It cannot be read as a picture.
+            DependencyMissing: A library is not installed.
+        """
+
+
+_ORIGINS: dict[PictureTask, str] = {"ocr": "text read by", "caption": "caption by"}
+
+
+def format_origin(task: PictureTask, model: str) -> str:
+    """Return the words that mark the text of a model, because it may be wrong."""
+    return f"{_ORIGINS[task]} {model}"
+
+
+def list_failures(answers: Iterable[PictureAnswer]) -> tuple[Signal, ...]:
+    """Return why a model wrote nothing, each reason once."""
+    faults = (answer.failure for answer in answers if answer.failure is not None)
+    return tuple({fault.format_message(): fault for fault in faults}.values())
+
+
+def describe_answers(answers: Sequence[PictureAnswer]) -> list[str]:
+    """Return the warnings about what a model did not write."""
+    faults = [fault.format_message() for fault in list_failures(answers)]
+    cut = any(answer.is_cut for answer in answers)
+    return [
+        *(f"{UNREAD_PICTURE}: {fault}" for fault in faults),
+        *(["text of a picture was cut: the answer of the model was too long"] if cut else []),
+    ]

@@ -1,6 +1,6 @@
 """Declares what reviews work with.
 
-Markup, findings, units, the stored runs, and the port that stores them.
+Markup, findings, units, and the stored runs.
 
 Offsets are code points of `ReviewText.text` unless a docstring says otherwise.
 
@@ -12,7 +12,7 @@ asked about again by the next request, and its new items come at the end of the 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
@@ -275,37 +275,3 @@ class StoredPage(NamedTuple):
 
     start: Position
     end: Position | None
-
-
-class ReviewStore(Protocol):
-    """Stores runs. Every write is one transaction; what is stored first stays."""
-
-    def add_run(self, run: StoredRun) -> None:
-        """Store a new run, and delete those without work within the age limit."""
-
-    def load_run(self, run_id: str) -> StoredRun | None:
-        """Return a run, or None."""
-
-    def add_document(self, run_id: str, document: PlannedDocument) -> PlannedDocument | None:
-        """Store the plan of a document, and return the stored one; None without the run."""
-
-    def list_documents(self, run_id: str) -> list[PlannedDocument]:
-        """Return the documents of a run that have a plan, in order."""
-
-    def add_unit(self, run_id: str, unit: FinishedUnit) -> bool:
-        """Store a finished unit unless there is one with its number; return whether it is stored.
-
-        It is not stored without the run either.
-        """
-
-    def list_states(self, run_id: str) -> list[UnitState]:
-        """Return the list of finished units without their results."""
-
-    def list_units(self, run_id: str, first: int, end: int) -> list[FinishedUnit]:
-        """Return the finished units with the numbers [first, end), in order."""
-
-    def add_page(self, run_id: str, cursor: str, page: StoredPage) -> StoredPage:
-        """Store the page of a cursor, and return the stored one; its first end stays."""
-
-    def find_page(self, run_id: str, cursor: str) -> StoredPage | None:
-        """Return the page of a cursor of a run, or None."""

@@ -1,15 +1,17 @@
-"""The base class of all errors, and the fields of `error.v1`.
+"""The base class of all errors, the languages of their texts, and the fields of `error.v1`.
 
 A signal knows its public meaning and nothing of terminals or HTTP. No third-party library is
-imported, so that a missing library can be reported too.
+imported, so that a missing library can be reported too. Each language but English has a file in
+`translations`.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import IntEnum, StrEnum
-from functools import partial
-from typing import Any, ClassVar, NamedTuple, dataclass_transform
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, dataclass_transform
 
 from kebab.errors.hints import DERIVED, Rerun, limit_hint, quote_values
 
@@ -154,8 +156,6 @@ class Signal(Exception):  # noqa: N818 - a signal is named for what happened
         if filled.keys() != declared.keys() or MISSING in filled.values():
             raise TypeError(f"{self.code} takes {[*declared]}: {[*details]}")
         if isinstance(filled.get("cause"), str):
-            from kebab.errors.causes import clean_cause
-
             filled["cause"] = clean_cause(filled["cause"])
         self.__dict__.update(filled)
 
@@ -219,3 +219,98 @@ def build_error_fields(
         "severity": signal.severity.value,
         "correlation_id": uuid.uuid4().hex,
     }
+
+
+Language: TypeAlias = Literal["en", "ko", "zh"]
+"""A language of error messages."""
+
+LANGUAGES: tuple[Language, ...] = ("en", "ko", "zh")
+ENGLISH: Language = "en"
+
+_FIRST_PART = re.compile(r"[a-z]+")
+
+
+def parse_language(locale: str) -> Language:
+    """Return the language of a locale such as `ko_KR.UTF-8`; English when it is not supported."""
+    first = _FIRST_PART.match(locale.strip().lower())
+    found = (language for language in LANGUAGES if first and first[0] == language)
+    return next(found, ENGLISH)
+
+
+@cache
+def load_texts(language: Language) -> dict[str, Wording]:
+    """Return the messages and hints of a language, by code or by `CODE:CASE`."""
+    import tomllib
+
+    file = Path(__file__).parent / "translations" / f"{language}.toml"
+    rows = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {name: Wording(*texts) for name, texts in rows.items()}
+
+
+def find_wordings(row: type[Signal], language: Language) -> Mapping[str, Wording]:
+    """Return the wordings of a row by case; English where there is no translation."""
+    if language == ENGLISH:
+        return row.wordings
+    texts = load_texts(language)
+    usual = texts.get(row.code)
+    if usual is None:
+        return row.wordings
+    found = {}
+    for case, english in row.wordings.items():
+        text = texts.get(f"{row.code}:{case}", Wording()) if case else usual
+        found[case] = Wording(text.message or usual.message, text.hint or english.hint)
+    return found
+
+
+UNKNOWN_CAUSE = "an internal part failed"
+"""The cause when nothing readable is left of a text."""
+
+_MAX_CHARS = 4_000
+"""A longer text is cut before it is matched."""
+
+_TRACEBACK = "Traceback (most recent call last):"
+_EXCEPTION_CLASS = r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Warning|Panic)"
+# What follows a place as its function belongs to it. A match begins only where a word or the blanks
+# before it begin, so the time is linear.
+_PLACE_IN_SOURCE = (
+    r"(?:(?<![\s,(])[\s,(]++|(?<![^\s,:()\"'`]))(?:\bat )?"
+    r"(?:[A-Za-z]:)?[\w.@~+-]*+[\\/][^\s,:()\"'`]*\.(?:rs|cc|cpp|hpp|h|c|py|pyx)"
+    r"(?::\d+)+(?: ?[\w:~<>]+::[\w:~<>]+(?:\([^()]{0,200}+\))?)?[)]?:?"
+)
+_REWRITES = (
+    # Patterns, compiled when the first cause is cleaned. First texts of panics in Rust, whole.
+    (r"(?s)thread '[^']{0,200}+' panicked at .*", UNKNOWN_CAUSE),
+    (r"(?:rust )?future panicked(?:: unknown error)?", UNKNOWN_CAUSE),
+    (r"called `\w+::\w+\(\)` on an? `\w+` value(?:: )?", ""),
+    # Codes and classes that precede the text.
+    (r"\[Errno -?\d+\] ?", ""),
+    (r"\[ONNXRuntimeError\] : -?\d+ : (?:[A-Z_]+ : )?", ""),
+    (rf"(?<![\w.`'\"])(?:{_EXCEPTION_CLASS})(?:\([\w ]*\))?: ?", ""),
+    (r"(?i)\blance(?:db)? error: ?", ""),
+    (r"\bSQLITE_[A-Z_]+: ?", ""),
+    (_PLACE_IN_SOURCE, ""),
+    (r"File \"[^\"]{1,500}+\", line \d+(?:, in \S+)?,?", ""),
+    (r" ?\(os error \d+\)", ""),
+    # Representations of objects.
+    (r"<class '(?:\w+\.)*+(\w+)'>", r"\1"),
+    (r"<(?:function|method|bound method) (?:\w+\.)*+(\w+)[^>]{0,200}+>", r"\1"),
+    (r"<(?:\w+\.)*+(\w+) object at 0x[0-9a-f]+>", r"\1"),
+    (r" at 0x[0-9a-f]{6,}", ""),
+)
+
+
+def clean_cause(text: str) -> str:
+    """Return the text of a library as one line: without class names, source files and addresses.
+
+    The whole text of the exception stays in the log.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if _TRACEBACK in text:
+        lines = lines[-1:]
+    cleaned = lines[0] if lines else ""
+    if len(cleaned) > _MAX_CHARS:
+        cleaned = cleaned[: _MAX_CHARS - 1] + "…"
+    for pattern, replacement in _REWRITES:
+        cleaned = re.sub(pattern, replacement, cleaned)
+    cleaned = cleaned.strip(" \t,:;")
+    return cleaned if cleaned or not text.strip() else UNKNOWN_CAUSE

@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kebab.core.answers import LanguageModel, Message
-from kebab.core.pictures import PictureTask
+from kebab.core.ports import PictureTask
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ParseFailed
 from kebab.errors.system import translate_import_errors
 

@@ -10,8 +10,7 @@ from importlib.util import find_spec
 from kebab.core import media
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.core.files import CONTAINERS, IMAGE, NAMED, OcrSettings
-from kebab.core.pictures import PictureReader
-from kebab.core.ports import Parser
+from kebab.core.ports import Parser, PictureReader
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import DeadlinePassed, describe_failure, limit_time
 from kebab.parse.blocks import Span, build_line_document, watch_builder

@@ -5,7 +5,7 @@ Each document is planned when it is reached.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -15,7 +15,6 @@ from kebab.core.progress import Cancel
 from kebab.core.review import (
     FinishedUnit,
     PlannedDocument,
-    ReviewStore,
     StoredRun,
     Unit,
     UnitKey,
@@ -43,6 +42,9 @@ from kebab.review.document import ReviewDocument
 from kebab.wire.review import AgentItems, FailOnName, ReviewedDocument
 from kebab.wire.search import DegradedChannel
 from kebab.wire.stream import ReviewEvent, ReviewEventData
+
+if TYPE_CHECKING:
+    from kebab.store.sqlite.reviews import SqliteReviewStore
 
 UNREADABLE = (IoError, ParseFailed, TooLarge, UnsupportedMedia)
 """What is raised for a document that cannot be reviewed."""
@@ -107,7 +109,7 @@ class RunPorts(Struct, frozen=True, kw_only=True):
         missing: What else was not available, or not reviewed; it may grow with the work.
     """
 
-    store: ReviewStore
+    store: "SqliteReviewStore"
     worker: UnitWorker
     asks_model: bool
     load: Callable[[int], ReviewDocument]

@@ -19,7 +19,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.text.language import split_units
 from kebab.text.normalize import normalize_for_index
 from kebab.text.tokenizer import tokenize_unit
-from kebab.wire.related import GroupUnit
+from kebab.wire.library import GroupUnit
 
 if TYPE_CHECKING:
     import numpy as np

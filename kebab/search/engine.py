@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kebab.core.ids import DocId, Key
-from kebab.core.ports import AnswerCache, Embedder, Vectors
+from kebab.core.ports import Embedder, Vectors
 from kebab.core.queries import (
     Hit,
     Mode,
@@ -46,7 +46,7 @@ from kebab.wire.record import format_timestamp
 from kebab.wire.search import LeftOut, QueryParsed, SortName
 
 if TYPE_CHECKING:
-    from kebab.store.sqlite.reader import SqliteReader
+    from kebab.store.sqlite.reader import QueryCache, SqliteReader
 
 
 class QueryResult(msgspec.Struct, frozen=True, dict=True):
@@ -97,7 +97,7 @@ class SearchEngine:
         vectors: Callable[[], Vectors | None],
         embedder: Callable[[], Embedder],
         *,
-        cache: AnswerCache | None = None,
+        cache: "QueryCache | None" = None,
         clock: Callable[[], float] = time.perf_counter,
         mask: Callable[[StoredChunk], StoredChunk] = lambda chunk: chunk,
     ) -> None:

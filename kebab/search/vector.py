@@ -10,7 +10,7 @@ from msgspec import Struct
 from kebab.config.settings import AUTO
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
-from kebab.core.ports import AnswerCache, Embedder, Vectors
+from kebab.core.ports import Embedder, Vectors
 from kebab.core.queries import Mode
 from kebab.errors.catalog import (
     DependencyMissing,
@@ -30,7 +30,7 @@ from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
-    from kebab.store.sqlite.reader import SqliteReader
+    from kebab.store.sqlite.reader import QueryCache, SqliteReader
 
 _NAMESPACE = "query_vector:{}"
 """The part of the cache with the vectors of a model, by its version."""
@@ -76,7 +76,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
     library: "SqliteReader"
     vectors: Callable[[], Vectors | None]
     embedder: Callable[[], Embedder]
-    cache: AnswerCache | None = None
+    cache: "QueryCache | None" = None
 
     def prepare(self, parsed: ParsedQuery) -> None:
         """Start loading the model if the query needs it; errors are reported by `retrieve`."""
@@ -131,7 +131,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
             return describe_loss(signal)
 
 
-def embed_query(cache: AnswerCache | None, embedder: Embedder, text: str) -> tuple["Vector", bool]:
+def embed_query(cache: "QueryCache | None", embedder: Embedder, text: str) -> tuple["Vector", bool]:
     """Return the unit vector of a query, and whether it comes from the cache."""
     namespace = _NAMESPACE.format(embedder.version)
     raw = cache.get(namespace, text) if cache is not None else None

@@ -13,7 +13,7 @@ from kebab.errors.catalog import NotIndexed, StoreCorrupt
 from kebab.errors.system import build_read_error, translate_os_errors
 from kebab.store import vectors
 from kebab.store.sqlite.connection import get_expected_schema_version
-from kebab.wire.archive import ArchiveManifest
+from kebab.wire.published import ArchiveManifest
 from kebab.wire.record import DECODE_ERRORS
 
 FORMAT_VERSION = 2

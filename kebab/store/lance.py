@@ -87,10 +87,8 @@ _SOURCE_FILE = re.compile(r"(?<!\S)(?=\S*(?:\.rs\b|/\.cargo/))\S*")
 # paths of its source code, so only the audit log has it.
 _LOCKED = ("commit conflict", "Too many concurrent writers")
 _REFUSED = (
-    "Permission denied",
-    "No space left on device",
-    "Read-only file system",
-    "Too many open files",
+    *("Permission denied", "No space left on device"),
+    *("Read-only file system", "Too many open files"),
 )
 _DAMAGED = "the vector index cannot be read"
 _STOPPED = "the engine of the vector index stopped"

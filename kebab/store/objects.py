@@ -38,22 +38,12 @@ _REASONS = {
 }
 """What codes in replies of S3 mean that come with the status of another fault."""
 
+_OWN_WORDS = ("Base", "Generic", "InvalidPath", "Join", "NotFound", "NotSupported")
+_CONDITIONS = ("AlreadyExists", "Precondition", "NotModified")  # only of conditional requests
 CAUSES: Mapping[str, str | None] = {
-    **dict.fromkeys(
-        (
-            "BaseError",
-            "GenericError",
-            "InvalidPathError",
-            "JoinError",
-            "NotFoundError",
-            "NotSupportedError",
-            "UnknownConfigurationKeyError",
-        )
-    ),
-    "PermissionDeniedError": _DENIED,
-    "UnauthenticatedError": _DENIED,
-    # Only conditional requests raise these.
-    **dict.fromkeys(("AlreadyExistsError", "PreconditionError", "NotModifiedError")),
+    **dict.fromkeys(f"{name}Error" for name in (*_OWN_WORDS, *_CONDITIONS)),
+    "UnknownConfigurationKeyError": None,
+    **dict.fromkeys(("PermissionDeniedError", "UnauthenticatedError"), _DENIED),
 }
 """What every exception class of obstore means; None where its own words say it."""
 

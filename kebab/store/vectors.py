@@ -10,7 +10,7 @@ database marks is in the newest snapshot, also while a later commit still lacks 
 
 import re
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -271,13 +271,6 @@ _SAMPLE = 2000
 """How many evenly spaced vectors, about, stand for all of them."""
 
 
-def _iterate_blocks(vectors: "HalfMatrix") -> "Iterator[tuple[slice, Matrix]]":
-    """Yield places and the vectors there, with components of 32 bits."""
-    for start in range(0, len(vectors), _BLOCK_ROWS):
-        part = slice(start, start + _BLOCK_ROWS)
-        yield part, vectors[part].astype("float32")
-
-
 class ExactIndex:
     """The exact search over the rows of one snapshot, by rising key.
 
@@ -371,7 +364,9 @@ class ExactIndex:
 
         asked = remove_language(query, self._axes)
         scores = np.empty(len(vectors), np.float32)
-        for part, block in _iterate_blocks(vectors):
+        for start in range(0, len(vectors), _BLOCK_ROWS):
+            part = slice(start, start + _BLOCK_ROWS)
+            block = vectors[part].astype("float32")
             # One core is as fast as the memory, and a threaded product of a block is slower.
             scores[part] = np.vecdot(block, asked)
             if self._axes is not None:

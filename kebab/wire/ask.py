@@ -71,39 +71,29 @@ class AnswerCitation(Struct, frozen=True, kw_only=True):
     marker: Positive
     """The number that the answer shows as `[n]`."""
     citation: Citation
-    """The place of the quoted text."""
     doc_id: str
-    """The id of the document."""
     doc_path: str
-    """The path of the document below its source, exactly as on disk."""
     base: str | UnsetType = UNSET
     """The published base that has the document; absent for the knowledge base itself. The URI of
     the citation begins with it and a colon."""
     file: str | None = None
-    """The absolute path of the file; null for text from standard input."""
     title: str
-    """The title of the document."""
     heading_path: list[str]
-    """The headings that lead to the passage."""
     chunk_id: str
-    """The id of the passage; `kebab fetch ID` returns its whole text."""
     quote: str
     """The quoted text, verbatim, from the cited lines."""
     spans: list[tuple[int, int]]
     """The parts of `answer` that the quotation supports, as [start, end) code points."""
     freshness: Freshness
-    """How the file on disk compares with what was indexed."""
 
 
 class AnswerRetrieval(Struct, frozen=True, kw_only=True):
     """The search that came before the answer."""
 
     trace_id: str
-    """The id of this answer in logs."""
     query: str
     """The text that was searched for: the question, rewritten so that it needs no earlier turn."""
     mode: ModeName
-    """The channels that were searched."""
     limit: int
     """The number of passages that was asked for."""
     chunks_returned: int
@@ -115,11 +105,8 @@ class AnswerRetrieval(Struct, frozen=True, kw_only=True):
     score_gate: Unit
     """The lowest score at which a question is answered."""
     degraded: list[DegradedChannel]
-    """The channels that were not available."""
     corpus_revision: int
-    """The revision of the index that was searched."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
-    """The filters that no document passes, alone or together; empty when there are passages."""
 
 
 class AnswerUsage(Struct, frozen=True, kw_only=True):
@@ -148,7 +135,6 @@ class AnswerWarning(Struct, frozen=True, kw_only=True):
     code: str
     """The kind of warning, for programs; new kinds may be added."""
     message: str
-    """The warning in one sentence, for people."""
     marker: int | None
     """The citation that the warning is about; null when it is about none."""
     span: tuple[int, int] | None
@@ -159,7 +145,6 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     """An answer with a citation for each of its claims, or a refusal."""
 
     question: str
-    """The question, unchanged."""
     answer: str
     """Markdown in which `[n]` follows a cited claim; for a refusal, a sentence that says so."""
     grounded: bool
@@ -186,15 +171,12 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     retrieval: AnswerRetrieval
     """The search that came before the answer."""
     usage: AnswerUsage
-    """The cost of the answer."""
     warnings: list[AnswerWarning]
-    """Warnings about the answer."""
     session_id: str | None
     """The session; null when the question belongs to none."""
     turn_index: int | None
     """The position of this question in its session, from 0; null when it was not stored."""
     created_at: str
-    """The time of the answer, RFC 3339."""
     stop_reason: StopName = "completed"
     """Why writing ended: `cancelled` by the person, `max_tokens` at the limit of an answer."""
     cancel_observed: bool = False
@@ -212,7 +194,6 @@ class AnswerEvent(Reply, frozen=True, kw_only=True, tag="answer_event.v1"):
     """
 
     type: Literal["retrieval_done", "token", "restart", "waiting", "heartbeat", "final", "error"]
-    """The type of this line."""
     hits: list[SearchHit] | UnsetType = UNSET
     """`retrieval_done`: the hits, best first."""
     delta: str | UnsetType = UNSET
@@ -232,9 +213,7 @@ class SessionSummary(Record, frozen=True, kw_only=True, tag="session_summary.v1"
     """One session of a list."""
 
     name: str
-    """The name of the session."""
     turns: int
-    """The number of stored turns."""
     answered: int
     """The number of turns with an answer; the others are refusals."""
     stopped: int
@@ -253,7 +232,6 @@ class SessionList(Reply, frozen=True, kw_only=True, tag="session_list.v1"):
     """Every session, the most recently used first."""
 
     sessions: list[SessionSummary]
-    """The sessions."""
     history: bool
     """Whether the settings let turns be stored."""
 
@@ -264,7 +242,6 @@ class SessionTurn(Struct, frozen=True, kw_only=True):
     turn_index: int
     """The position of the turn in the session, from 0."""
     question: str
-    """The question, unchanged."""
     query: str
     """The text that was searched for: the question, rewritten so that it needs no earlier turn."""
     answer: str
@@ -276,7 +253,6 @@ class SessionTurn(Struct, frozen=True, kw_only=True):
     model: str | None
     """The name of the model; null without one."""
     created_at: str
-    """The time of the answer, RFC 3339."""
     stop_reason: StopName = "completed"
     """Why writing the answer ended."""
     cancel_observed: bool = False
@@ -287,7 +263,6 @@ class SessionTranscript(Reply, frozen=True, kw_only=True, tag="session_transcrip
     """A session with its turns."""
 
     session: SessionSummary
-    """The session."""
     turns: list[SessionTurn]
     """The turns in order."""
 
@@ -296,9 +271,7 @@ class SessionRemoved(Reply, frozen=True, kw_only=True, tag="session_removed.v1")
     """The sessions that `session rm` deleted."""
 
     names: list[str]
-    """The names of the sessions."""
     turns: int
-    """The number of turns that they had."""
     found: Literal[True]
     """Always true; a session that does not exist is `not_found.v1`."""
 
@@ -315,7 +288,6 @@ class SessionShowRequest(
     """The session to show."""
 
     name: str
-    """The name of the session."""
 
 
 class SessionRmRequest(

@@ -64,7 +64,6 @@ class CodeSpan(LineSpan, frozen=True, kw_only=True):
     symbol: str
     """The function, class or section."""
     language: str
-    """The programming language."""
 
 
 class _Citation(Struct, frozen=True, kw_only=True, tag_field="kind"):
@@ -85,42 +84,36 @@ class LineCitation(_Citation, frozen=True, kw_only=True, tag="line"):
     """Lines of a text file that contain the quoted text."""
 
     line: LineSpan
-    """The lines."""
 
 
 class PageCitation(_Citation, frozen=True, kw_only=True, tag="page"):
     """A page."""
 
     page: PageSpan
-    """The page."""
 
 
 class CellCitation(_Citation, frozen=True, kw_only=True, tag="cell"):
     """A notebook cell."""
 
     cell: CellSpan
-    """The cell."""
 
 
 class SlideCitation(_Citation, frozen=True, kw_only=True, tag="slide"):
     """A slide."""
 
     slide: SlideSpan
-    """The slide."""
 
 
 class SectionCitation(_Citation, frozen=True, kw_only=True, tag="section"):
     """A section."""
 
     section: SectionSpan
-    """The section."""
 
 
 class CodeCitation(_Citation, frozen=True, kw_only=True, tag="code"):
     """Lines of source code with their symbol."""
 
     code: CodeSpan
-    """The lines and their symbol."""
 
 
 Citation = (

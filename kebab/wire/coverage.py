@@ -13,9 +13,7 @@ class Indexing(Struct, frozen=True, kw_only=True):
     """An ingest that is running now in another process."""
 
     pid: int | None
-    """The process."""
     started_at: str
-    """The time when it began, RFC 3339."""
     done: int | None
     """How many files or passages it has finished; null while it scans folders."""
     total: int | None
@@ -158,9 +156,14 @@ def _list_gaps(
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
+    indexing = ""
+    if coverage.indexing is not None:  # its progress, where the unread files do not show it
+        pid = f"pid {coverage.indexing.pid}"
+        state = pid if coverage.unread else format_indexing(coverage.indexing)
+        indexing = f"an ingest is running: {state}"
     phrases = (
         (coverage.unread_bases, f"{_name_some(coverage.unread_bases or [])} could not be read"),
-        (coverage.indexing is not None, _describe_indexing(coverage)),
+        (indexing, indexing),
         (coverage.unlisted, f"not all files of {_name_some(coverage.unlisted)} are known"),
         (coverage.unread, f"{coverage.unread:,} of {whole} {_verb(coverage.unread)} not read yet"),
         (
@@ -296,15 +299,6 @@ def _pluralize(count: int, noun: str) -> str:
 
 def _verb(count: int) -> str:
     return "is" if count == 1 else "are"
-
-
-def _describe_indexing(coverage: Coverage) -> str:
-    """Return that an ingest runs, with its progress where the unread files do not show it."""
-    indexing = coverage.indexing
-    if indexing is None:
-        return ""
-    state = f"pid {indexing.pid}" if coverage.unread else format_indexing(indexing)
-    return f"an ingest is running: {state}"
 
 
 def _name_some(names: Sequence[str], more: int = 0) -> str:

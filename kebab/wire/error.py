@@ -20,15 +20,11 @@ class ErrorReply(Reply, Hinted, frozen=True, kw_only=True, tag="error.v1"):
     code: str
     """The code of the error in the catalogue."""
     message: str
-    """One sentence for a person."""
     details: dict[str, Any]
-    """The typed details of this code."""
     hint: str | None
-    """A command or a step that may solve the problem."""
     kind: str
     """The family of the error."""
     operation: str
-    """The operation that failed."""
     target: str | None
     """The object of the operation: a path, a model or an id."""
     retryable: bool
@@ -36,7 +32,6 @@ class ErrorReply(Reply, Hinted, frozen=True, kw_only=True, tag="error.v1"):
     retry: RetryName
     """Whether to try again: `transient` yes, `permanent` only after a change, `none` no."""
     severity: SeverityName
-    """The severity of the error."""
     correlation_id: str
     """The id of the error in the log, which holds more details."""
 
@@ -45,9 +40,7 @@ class Warned(Reply, Hinted, frozen=True, kw_only=True, tag="warning.v1"):
     """A warning that stops nothing; written to stderr."""
 
     message: str
-    """One sentence for a person."""
     hint: str | None = None
-    """A command or a step that may solve the problem."""
 
 
 class DetailField(Record, frozen=True, kw_only=True, tag="error_detail.v1"):
@@ -63,25 +56,17 @@ class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
     """One error code with everything that callers may rely on."""
 
     code: str
-    """The code."""
     kind: str
-    """The family of the error."""
     canonical: str
     """One of the six canonical codes."""
     domain: str
-    """The stable domain code."""
     origin: str
     """The layer that raises the error."""
     exit_code: int
-    """The exit status of the process."""
     http_status: int
-    """The status of an HTTP response."""
     grpc_status: str
-    """The name of the gRPC status."""
     retry: RetryName
-    """Whether to try again."""
     severity: SeverityName
-    """The severity of the error."""
     public: bool
     """Whether the message is shown; otherwise a neutral sentence replaces it."""
     retired: bool
@@ -91,16 +76,13 @@ class ErrorRow(Record, frozen=True, kw_only=True, tag="error_row.v1"):
     hint: str | None
     """The template of the hint."""
     details: list[DetailField]
-    """The typed details."""
     explanation: str
-    """The long explanation."""
 
 
 class ErrorCatalog(Reply, frozen=True, kw_only=True, tag="error_catalog.v1"):
     """Every error code, or the requested ones."""
 
     errors: list[ErrorRow]
-    """The rows."""
 
 
 class ExplainRequest(
@@ -122,9 +104,7 @@ class AuditMeta(Struct, frozen=True, kw_only=True):
     """The circumstances of an error."""
 
     kebab_version: str
-    """The version of kebab."""
     python: str
-    """The version of Python."""
     platform: str
     """The operating system and the machine."""
     argv: list[str]
@@ -132,7 +112,6 @@ class AuditMeta(Struct, frozen=True, kw_only=True):
     data_dir: str | None
     """The data directory; null when the settings are unusable."""
     pid: int
-    """The id of the process."""
 
 
 class ErrorAudit(Reply, frozen=True, kw_only=True, tag="error_audit.v1"):
@@ -144,21 +123,13 @@ class ErrorAudit(Reply, frozen=True, kw_only=True, tag="error_audit.v1"):
     """
 
     correlation_id: str
-    """The correlation id of the public view."""
     occurred_at: str
-    """The time of the error, RFC 3339 in UTC."""
     operation: str
-    """The command that failed."""
     status: int
-    """The exit status of the process."""
     code: str
-    """The code of the error in the catalogue."""
     kind: str
-    """The family of the error."""
     retry: RetryName
-    """Whether to try again."""
     severity: SeverityName
-    """The severity of the error."""
     message: str
     """The message for developers, in English."""
     chain: list[str]
@@ -170,7 +141,6 @@ class ErrorAudit(Reply, frozen=True, kw_only=True, tag="error_audit.v1"):
     traceback: list[str]
     """The traceback, line by line; the middle of a very long one is left out."""
     meta: AuditMeta
-    """The circumstances of the error."""
 
 
 class ErrorCount(Struct, frozen=True, kw_only=True):
@@ -179,13 +149,9 @@ class ErrorCount(Struct, frozen=True, kw_only=True):
     value: str
     """The value: a code, kind, retry, severity, operation, provider or model."""
     count: int
-    """The number of errors."""
     share: Annotated[float, Meta(ge=0, le=1)]
-    """Their share of all counted errors."""
     first_at: str
-    """The time of the first of them, RFC 3339."""
     last_at: str
-    """The time of the last of them, RFC 3339."""
     correlation_ids: list[str]
     """The ids of the last of them, newest first; `kebab errors --id` shows one."""
 
@@ -196,7 +162,6 @@ class ErrorGroup(Struct, frozen=True, kw_only=True):
     by: Dimension
     """The field that they are counted by."""
     counts: list[ErrorCount]
-    """The counts, greatest first."""
 
 
 class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
@@ -205,7 +170,6 @@ class ErrorStats(Reply, frozen=True, kw_only=True, tag="error_stats.v1"):
     since: str | None
     """The earliest time of the counted errors, RFC 3339; null means the whole log."""
     total: int
-    """The number of counted errors."""
     unreadable: int
     """The number of lines that are damaged or not from kebab; they are not counted."""
     groups: list[ErrorGroup]

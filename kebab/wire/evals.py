@@ -58,30 +58,24 @@ class EvalFigure(Struct, frozen=True, kw_only=True):
     """One metric over all questions."""
 
     metric: MetricName
-    """The name of the metric."""
     value: float | None
     """The value; null when no question counts."""
     count: Count
     """The number of questions that count."""
     unit: Literal["share", "ms"]
-    """The unit of the value."""
 
 
 class EvalOutcome(Struct, frozen=True, kw_only=True):
     """The result of one question."""
 
     id: str
-    """The id of the question."""
     query: str
-    """The text of the question."""
     answerable: bool
     """Whether the notes answer the question."""
     rank: Positive | None
     """The rank of the first right hit, from 1; null when there is none."""
     ndcg: Unit
-    """The nDCG@10 of the question."""
     hits: Count
-    """The number of hits."""
     score: Unit | None
     """The score of the first hit; null without hits."""
     confidence: ConfidenceName | None
@@ -89,7 +83,6 @@ class EvalOutcome(Struct, frozen=True, kw_only=True):
     refused: bool
     """Whether no hit is above `weak`."""
     duration_ms: float
-    """The duration of the search."""
 
 
 class EvalDegraded(Struct, frozen=True, kw_only=True):
@@ -100,16 +93,13 @@ class EvalDegraded(Struct, frozen=True, kw_only=True):
     reason: str
     """The reason why it was not available."""
     questions: Count
-    """The number of these questions."""
 
 
 class EvalMode(Struct, frozen=True, kw_only=True):
     """The results of one search mode."""
 
     mode: ModeName
-    """The channels that were searched."""
     figures: list[EvalFigure]
-    """Every metric."""
     degraded: list[EvalDegraded]
     """The channels that were not available for some questions."""
     outcomes: list[EvalOutcome]
@@ -120,7 +110,6 @@ class EvalSkipped(Struct, frozen=True, kw_only=True):
     """A mode that was not measured."""
 
     mode: ModeName
-    """The mode."""
     reason: str
     """The reason why it was not measured."""
 
@@ -144,9 +133,7 @@ class EvalReport(Reply, frozen=True, kw_only=True, tag="eval_report.v1"):
     """The results of a golden set in every search mode."""
 
     golden: EvalGolden
-    """The golden set."""
     kebab_version: str
-    """The version of kebab."""
     models: ModelInfo
     """The versions that shape the index."""
     modes: list[EvalMode]

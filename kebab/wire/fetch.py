@@ -77,7 +77,6 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     """A folder or a document of a tree."""
 
     kind: Literal["folder", "document"]
-    """What it is."""
     ref: str
     """Its reference: of a document for `fetch`, of a folder for `outline`."""
     path: str
@@ -87,7 +86,6 @@ class OutlineEntry(Struct, frozen=True, kw_only=True):
     documents: int
     """The number of documents in it; 1 for a document."""
     chunks: int
-    """The number of their passages."""
     tokens: int
     """A rough number of their tokens, from the sizes of the files."""
     title: str | None = None
@@ -100,13 +98,10 @@ class Outline(Reply, frozen=True, kw_only=True, tag="outline.v1"):
     """The headings of a document, or the tree of a folder."""
 
     kind: Literal["document", "folder"]
-    """What is outlined."""
     ref: str | None
     """The reference of the document or the folder; null for all sources."""
     documents: int
-    """The number of documents."""
     chunks: int
-    """The number of passages."""
     tokens: int
     """The estimated number of tokens; rough for a folder."""
     doc_id: str | None = None
@@ -171,11 +166,8 @@ class GrepHit(Struct, frozen=True, kw_only=True):
     """A line that matches."""
 
     doc_id: str
-    """The id of the document."""
     doc_path: str
-    """The path of the document below its source."""
     file: str | None
-    """The absolute path of the file; null for text from standard input."""
     line: Positive
     """The number of the line, from 1."""
     column: Positive
@@ -187,39 +179,29 @@ class GrepHit(Struct, frozen=True, kw_only=True):
     highlights: list[tuple[int, int]]
     """The matches: [start, end) code points of `text`."""
     before: list[str]
-    """The lines before."""
     after: list[str]
-    """The lines after."""
     heading_path: list[str]
     """The headings that lead to the line; empty when the file has changed."""
     freshness: Freshness
-    """How the file compares with what was indexed."""
     citation: Citation
-    """The place of the line."""
 
 
 class GrepFile(Struct, frozen=True, kw_only=True):
     """A file with matching lines."""
 
     doc_id: str
-    """The id of the document."""
     doc_path: str
-    """The path of the document below its source."""
     file: str | None
-    """The absolute path of the file; null for text from standard input."""
     lines: int
     """The number of matching lines; at most 1 with `files_only`."""
     freshness: Freshness
-    """How the file compares with what was indexed."""
 
 
 class SkippedFile(Struct, frozen=True, kw_only=True):
     """A file that could not be searched."""
 
     doc_path: str
-    """The path of the document below its source."""
     file: str | None
-    """The absolute path of the file; null for text from standard input."""
     reason: Literal["gone", "unreadable", "not_text"]
     """Whether it no longer exists, cannot be read, or no longer contains text."""
 
@@ -228,27 +210,19 @@ class GrepResponse(Reply, Hinted, frozen=True, kw_only=True, tag="grep_response.
     """The lines that match a pattern in the indexed files as they are on disk now."""
 
     pattern: str
-    """The pattern as given."""
     hits: list[GrepHit]
     """The matching lines by source, path and line; empty with `files_only` or `count_only`."""
     files: list[GrepFile]
-    """The files with matching lines."""
     matched_lines: int
-    """The number of matching lines that were found."""
     searched_files: int
-    """The number of files that were searched."""
     skipped: list[SkippedFile]
     """The files that could not be searched."""
     has_more: bool
     """Whether `limit` or `max_count` left out matching lines."""
     corpus_revision: int
-    """The revision of the index."""
     timing_ms: float
-    """The duration of the search."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
-    """The filters that no document passes, alone or together; empty when files were searched."""
     hint: str | None = None
-    """The command that leads on when a filter matches nothing; null without one."""
     coverage: Coverage | None = None
     """What the index covers of the searched sources. Changed files are searched as they are."""
 
@@ -257,15 +231,12 @@ class OpenReport(Reply, frozen=True, kw_only=True, tag="open_report.v1"):
     """The file that `open` found, and the command that opens it."""
 
     doc_id: str
-    """The id of the document."""
     doc_path: str
-    """The path of the document below its source."""
     file: str
     """The absolute path of the file."""
     line: int
     """The line to open it at, from 1; 1 for a file without lines."""
     command_line: list[str]
-    """The program and its arguments."""
     ran: bool
     """Whether the command was run; false with `--print`."""
     page: int | None = None

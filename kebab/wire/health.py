@@ -1,6 +1,6 @@
-"""Declares the reports on the installation, the models and the servers as wire records."""
+"""Declares the reports on the installation, models, repairs, servers and commands on the wire."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -16,15 +16,12 @@ class DoctorCheck(Hinted, frozen=True, kw_only=True):
     """The result of one check."""
 
     name: str
-    """The name of the check."""
     status: CheckStatus
     """The result: only `fail` means unhealthy."""
     summary: str
-    """The result in one sentence."""
     fix: str | None
     """The command that solves the problem."""
     duration_ms: float
-    """The duration of the check."""
 
 
 class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
@@ -33,9 +30,7 @@ class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
     ok: bool
     """Whether no check failed."""
     kebab_version: str
-    """The version of kebab."""
     checks: list[DoctorCheck]
-    """Every check."""
     indexing: Indexing | UnsetType = UNSET
     """The ingest that another process runs now; absent when there is none."""
     coverage: Coverage | None = None
@@ -46,28 +41,22 @@ class InitReport(Reply, frozen=True, kw_only=True, tag="init_report.v1"):
     """The result of `init`."""
 
     config_path: str
-    """The path of the settings file."""
     written: bool
     """Whether the file was written; false when it existed already."""
     backup_path: str | None = None
     """The copy of the file that was replaced; null when none was."""
     data_dir: str
-    """The data directory of the knowledge base."""
     workspace: str | None
-    """The folder that `kebab ingest` reads without a path."""
 
 
 class ResetReport(Reply, frozen=True, kw_only=True, tag="reset_report.v1"):
     """The result of `reset`, which deletes only what kebab created."""
 
     data_dir: str
-    """The data directory of the knowledge base."""
     removed: list[str]
-    """The deleted files and folders."""
     kept: list[str]
     """Entries of the data directory that kebab did not create."""
     bytes_freed: int
-    """The freed space in bytes."""
     models_removed: bool
     """Whether model weights were deleted too."""
 
@@ -83,7 +72,6 @@ class InitRequest(Request["InitReport"], frozen=True, kw_only=True, tag="init_re
     """The values of a new settings file."""
 
     workspace: str | None = None
-    """The folder that `kebab ingest` reads without a path."""
     force: bool = False
     """Whether to replace an existing settings file."""
 
@@ -94,7 +82,6 @@ class ResetRequest(Request["ResetReport"], frozen=True, kw_only=True, tag="reset
     models: bool = False
     """Whether to delete model weights too."""
     dry_run: bool = False
-    """Whether to report only what would be deleted."""
 
 
 class WireInfo(Struct, frozen=True, kw_only=True):
@@ -108,7 +95,6 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     """The capabilities of this version; every key is always present."""
 
     json_mode: bool
-    """Whether every command can reply in JSON."""
     ingest_progress: bool
     """Whether ingest reports its progress as events."""
     ingest_cancellation: bool
@@ -122,27 +108,19 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     streaming_ask: bool
     """Whether answers arrive word by word."""
     http_daemon: bool
-    """Whether there is an HTTP server."""
     mcp_server: bool
-    """Whether there is an MCP server."""
     web_page: bool
-    """Whether the HTTP server has a web page."""
     published_base: bool
     """Whether the libraries are installed that published bases need."""
     single_file_ingest: bool
     """Whether single files and standard input can be ingested."""
     bulk_search: bool
-    """Whether many queries can be searched in one call."""
     lexical_only_mode: bool
     """Whether search works without a model."""
     extractive_ask: bool
-    """Whether questions can be answered without a language model."""
     review: bool
-    """Whether documents can be reviewed."""
     watch: bool = False
-    """Whether folders can be watched for changes."""
     translate: bool = False
-    """Whether documents can be translated."""
     cluster_ingest: bool = False
     """Whether a Ray cluster can read and embed documents."""
     server_embeddings: bool = False
@@ -155,37 +133,28 @@ class ModelInfo(Struct, frozen=True, kw_only=True):
     parser_version: str
     """The version of the Markdown parser, which reads the main format."""
     chunker_version: str
-    """The version of the chunker."""
     embedding_version: str | None
     """The embedding version; null while the knowledge base has no model."""
     prompt_template_version: str | None
     """The version of the prompt; null while no language model is used."""
     index_version: str
-    """The version of the vector index."""
     corpus_revision: int
-    """The revision of the index."""
     active_parsers: list[str]
-    """The version of every parser."""
     active_chunkers: list[str]
-    """The version of every chunker."""
 
 
 class IndexBytes(Struct, frozen=True, kw_only=True):
     """The space on disk in bytes."""
 
     sqlite: int
-    """The database."""
     lancedb: int
-    """The vectors."""
 
 
 class Stats(Struct, frozen=True, kw_only=True):
     """The contents of the knowledge base."""
 
     doc_count: int
-    """The number of documents."""
     chunk_count: int
-    """The number of passages."""
     asset_count: int
     """The number of different file contents."""
     last_ingest_at: str | None
@@ -193,11 +162,9 @@ class Stats(Struct, frozen=True, kw_only=True):
     pending_embeddings: int
     """The number of passages without a vector."""
     media_breakdown: dict[str, int]
-    """Documents by media type."""
     lang_breakdown: dict[str, int]
     """Documents by language; `unknown` where there is none."""
     index_bytes: IndexBytes
-    """The space on disk in bytes."""
     stale_doc_count: int
     """The number of documents whose file differs from what was indexed: exact up to 256 documents,
     above that estimated from as many files. `kebab doctor` counts them all."""
@@ -207,11 +174,8 @@ class PluginRow(Struct, frozen=True, kw_only=True):
     """One plugin: an entry point of a package beside kebab."""
 
     name: str
-    """The name of the entry point."""
     package: str
-    """The package that declares it."""
     version: str
-    """The version of the package."""
 
 
 class ReviewWork(Struct, frozen=True, kw_only=True):
@@ -231,11 +195,8 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     """The version, the capabilities and the contents of kebab."""
 
     kebab_version: str
-    """The version of kebab."""
     wire: WireInfo
-    """The wire schemas."""
     capabilities: Capabilities
-    """The capabilities of this version."""
     models: ModelInfo
     """The versions that shape the index."""
     stats: Stats
@@ -261,15 +222,12 @@ class ModelRow(Struct, frozen=True, kw_only=True):
     """One embedding model of the registry."""
 
     name: str
-    """The name of the model."""
     embedding_version: str
     """The label that the index stores."""
     dimension: int
-    """The length of a vector."""
     window: int
     """The maximum number of tokens for one vector."""
     languages: str
-    """The languages of the model."""
     installed: bool
     """Whether its weights are on this machine."""
     active: bool
@@ -287,7 +245,6 @@ class ModelList(Reply, frozen=True, kw_only=True, tag="model_list.v1"):
     """Every embedding model."""
 
     models: list[ModelRow]
-    """Every model of the registry."""
     configured: str
     """The value of `models.embedding.model`."""
     reason: str | None = None
@@ -298,7 +255,6 @@ class ModelReport(Reply, frozen=True, kw_only=True, tag="model_report.v1"):
     """The result of `model pull` or `model use`."""
 
     model: ModelRow
-    """The model."""
     fetched: bool
     """Whether the weights were downloaded in this run."""
     embedded: int
@@ -346,7 +302,6 @@ class InstalledFile(Struct, frozen=True, kw_only=True):
     kind: IntegrationKind
     """`skill` is a text that explains kebab, `mcp` a file that lists kebab as an MCP server."""
     path: str
-    """The file."""
     change: FileChange
     """The change. `keep` leaves the file as it is, `none` found nothing to remove. In a file that
     also has other settings `add` and `update` change the entry of kebab only, and `remove` leaves
@@ -363,14 +318,12 @@ class InstallReport(Reply, frozen=True, kw_only=True, tag="install_report.v1"):
     files: list[InstalledFile]
     """All files, the skill first."""
     dry_run: bool = False
-    """Whether nothing was written, because the caller only wants to see the change."""
 
 
 class InstallSnippet(Reply, frozen=True, kw_only=True, tag="install_snippet.v1"):
     """The entry for the MCP server of kebab, to be added by hand."""
 
     integration: str
-    """The client."""
     path: str
     """The file that the client reads."""
     snippet: str
@@ -390,18 +343,15 @@ class InstallableClient(Struct, frozen=True, kw_only=True):
     """The entry for the MCP server; `outdated` starts another kebab or with other flags, `invalid`
     means that the file cannot be read or changed safely."""
     mcp_path: str
-    """The file of the entry."""
     skill: IntegrationState | None = None
     """The skill; null when the client reads no skills."""
     skill_path: str | None = None
-    """The file of the skill."""
 
 
 class InstallOverview(Reply, frozen=True, kw_only=True, tag="install_overview.v1"):
     """The clients in which kebab can be installed."""
 
     clients: list[InstallableClient]
-    """The clients in the order of help."""
 
 
 class RunningWatcher(Struct, frozen=True, kw_only=True):
@@ -423,13 +373,10 @@ class RunningServer(Struct, frozen=True, kw_only=True):
     url: str
     """Its address, for a browser of this machine."""
     pid: int
-    """The id of its first process."""
     version: str
-    """The version of kebab that it runs."""
     started_at: str
     """When it started, RFC 3339 in UTC with `Z`."""
     data_dir: str
-    """The folder of its knowledge base."""
     allow_write: bool
     """Whether operations may write and delete."""
     watcher: RunningWatcher | None = None
@@ -440,9 +387,7 @@ class ServeStatus(Reply, frozen=True, kw_only=True, tag="serve_status.v1"):
     """The servers of this user on this machine."""
 
     running: bool
-    """Whether any runs."""
     servers: list[RunningServer]
-    """The servers that run."""
     stopped: list[RunningServer] = field(default_factory=list)
     """The servers that `--stop` has ended."""
 
@@ -463,10 +408,128 @@ class HttpServerStarted(Reply, frozen=True, kw_only=True, tag="http_server_start
     """The server accepts requests from now on; `kebab serve` writes it to stderr."""
 
     url: str
-    """Its address."""
     token_path: str
     """The file of the token that requests must have."""
     pid: int
-    """Its process id."""
     allow_write: bool
     """Whether operations may write and delete."""
+
+
+RepairOutcome = Literal["planned", "repaired", "refused", "failed"]
+
+
+class Repair(Hinted, frozen=True, kw_only=True):
+    """A fault that was found, and what is or was done about it."""
+
+    check: str
+    """The check of `doctor` that finds the fault, and that must find nothing afterwards."""
+    summary: str
+    action: str
+    """What would be or was done, in one sentence."""
+    outcome: RepairOutcome
+    """`planned` was not tried. `repaired` means that the check finds nothing wrong any more.
+    `refused` means that nothing was changed, `failed` that the fault is still there; `reason` says
+    why."""
+    reason: str | None = None
+    """Why it was refused or failed; null otherwise."""
+    hint: str | None = None
+
+
+class MovedDatabase(Struct, frozen=True, kw_only=True):
+    """A damaged database that was moved aside, and what only it had."""
+
+    path: str
+    """Its file now. Nothing deletes it but you, and `reset`."""
+    documents: int | None = None
+    """The number of documents in it; null when that cannot be read."""
+    sessions: int | None = None
+    """The number of ask sessions in it; null when that cannot be read."""
+
+
+class RepairReport(Reply, frozen=True, kw_only=True, tag="repair_report.v1"):
+    """The result of `doctor --fix`."""
+
+    ok: bool
+    """Whether no check of `health` failed."""
+    dry_run: bool
+    cancelled: bool = False
+    """Whether the caller stopped the repairs; a further call does what is left."""
+    repairs: list[Repair]
+    """Every fault that has a repair, in the order of the repairs."""
+    moved: list[MovedDatabase] = field(default_factory=list)
+    """The databases that were moved aside."""
+    health: Doctor
+    """What `doctor` finds: after the repairs, and without them for a dry run."""
+
+
+class RepairRequest(Request["RepairReport"], frozen=True, kw_only=True, tag="repair_request.v1"):
+    """Repair what `doctor` finds."""
+
+    dry_run: bool = False
+    sources: list[str] = field(default_factory=list)
+    """Folders or files that were indexed, for an index that does not tell any more."""
+
+
+class HelpTopic(Struct, frozen=True, kw_only=True):
+    """A page of the documentation."""
+
+    name: str
+    """The name for `kebab help`."""
+    summary: str
+
+
+class HelpTopics(Reply, frozen=True, kw_only=True, tag="help_topics.v1"):
+    """The pages of the documentation."""
+
+    topics: list[HelpTopic]
+    """The pages, those for everyone first."""
+
+
+class HelpPage(Reply, frozen=True, kw_only=True, tag="help_page.v1"):
+    """A page of the documentation, or the help of a command as `--help` shows it."""
+
+    topic: str
+    """The name of the page, or the command with its parents, such as `kebab model pull`."""
+    text: str
+    """The page in Markdown, or the help as text."""
+
+
+class Version(Reply, frozen=True, kw_only=True, tag="version.v1"):
+    """The version of kebab, as `--version` shows it."""
+
+    kebab_version: str
+
+
+class CommandUsage(Struct, frozen=True, kw_only=True):
+    """One command on one line."""
+
+    usage: str
+    """The words and flags after `kebab`; flags and words in `[ ]` may be left out, `…` repeats."""
+    summary: str
+
+
+class CommandList(Reply, frozen=True, kw_only=True, tag="command_list.v1"):
+    """Every command with its flags, short enough to be read in one call."""
+
+    global_flags: str
+    filters: str
+    """The flags that `FILTERS` stands for; repeated values of one flag are alternatives."""
+    modes: str = ""
+    """The values that `MODE` stands for."""
+    commands: list[CommandUsage]
+    exits: dict[str, str]
+
+
+class SchemaDocument(Reply, frozen=True, kw_only=True, tag="schema_document.v1"):
+    """One published schema."""
+
+    name: str
+    """The name of the schema, such as `search_response.v1`."""
+    document: dict[str, Any]
+
+
+class CompletionScript(Reply, frozen=True, kw_only=True, tag="completion_script.v1"):
+    """The script that makes a shell complete the words of kebab."""
+
+    shell: str
+    script: str

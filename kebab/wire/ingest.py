@@ -26,21 +26,16 @@ class IngestItem(Struct, frozen=True, kw_only=True):
     """The result of one file."""
 
     kind: ItemKindName
-    """The kind of change."""
     doc_id: str | None
     """The id of the document; null when there is none."""
     doc_path: str
-    """The path of the document below its source."""
     source: str
-    """The name of its source."""
     chunk_count: int
-    """The number of its passages."""
     embedded: int
     """The number of passages with a new vector."""
     reused: int
     """The number of passages that kept or shared a vector."""
     warnings: list[str]
-    """Warnings about the file."""
     error: ErrorReply | None
     """The reason why the file could not be indexed; null when it was."""
     no_passages: str | None = None
@@ -78,7 +73,6 @@ class SlowFile(Struct, frozen=True, kw_only=True):
     doc_path: str
     """The path of the file."""
     duration_ms: float
-    """The time to read, parse and store it."""
 
 
 class PictureFailure(Struct, frozen=True, kw_only=True):
@@ -89,20 +83,16 @@ class PictureFailure(Struct, frozen=True, kw_only=True):
     count: int
     """The number of documents with such pictures. What else is known of them is indexed."""
     examples: list[str]
-    """A few of their paths."""
 
 
 class ObjectSync(Struct, frozen=True, kw_only=True):
     """The objects below an address of object storage, and what the run downloaded of them."""
 
     address: str
-    """The address."""
     listed: int = 0
-    """The number of objects below it."""
     downloaded: int = 0
     """The number of new and changed objects that were downloaded; a dry run only counts them."""
     bytes: int = 0
-    """Their size."""
     removed: int = 0
     """The number of downloaded files that were deleted, because their objects are gone, or are no
     longer read."""
@@ -123,21 +113,15 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     """The result of a run."""
 
     scope: list[str]
-    """The scanned folders and files."""
     dry_run: bool
-    """Whether the run only planned."""
     scanned: int
     """The number of files that were found, skipped ones included."""
     new: int
-    """The number of new documents."""
     updated: int
-    """The number of changed documents."""
     moved: int
     """The number of documents with another path and the same content."""
     unchanged: int
-    """The number of unchanged documents."""
     skipped: int
-    """The number of skipped files."""
     removed: int
     """The number of documents that were removed because their file is gone."""
     errors: int
@@ -145,20 +129,16 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     cancelled: bool
     """Whether the run was interrupted; its finished work is kept."""
     duration_ms: int
-    """The duration of the run."""
     skipped_by_reason: dict[str, int]
     """Skipped files by reason; `secret` are those that usually hold keys or passwords, `generated`
     those that build tools write."""
     skipped_by_extension: dict[str, int]
-    """Skipped files by extension."""
     skip_examples: dict[str, list[str]]
     """A few skipped paths for each reason."""
     items: list[IngestItem]
     """Every file that was not unchanged."""
     embedding: EmbeddingSummary
-    """The vectors of the run."""
     slowest: list[SlowFile]
-    """The slowest files."""
     documents: int = 0
     """The number of documents in the scanned folders: new, updated, moved or unchanged files."""
     not_read: int = 0
@@ -176,11 +156,8 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     """One event of a run; exactly one `completed` or `aborted` ends it."""
 
     kind: EventKind
-    """The kind of event."""
     path: str | UnsetType = UNSET
-    """The file."""
     phase: str | UnsetType = UNSET
-    """The current phase."""
     done: int | UnsetType = UNSET
     """The finished amount."""
     total: int | UnsetType = UNSET
@@ -188,7 +165,6 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     unit: str | UnsetType = UNSET
     """The unit of `done` and `total`: `files`, `bytes`, `chunks` or `pairs`."""
     message: str | UnsetType = UNSET
-    """A message for a person."""
     elapsed_ms: int = 0
     """The time since the run began."""
     per_second: float | UnsetType = UNSET
@@ -208,7 +184,6 @@ class IngestRequest(Request["IngestReport"], frozen=True, kw_only=True, tag="ing
     force: bool = False
     """Whether to read unchanged files again."""
     dry_run: bool = False
-    """Whether to report only what would happen."""
     changed: bool = False
     """Whether `paths` are what changed below folders of earlier runs: the folder of each is scanned
     with all that is below it, and a path in no such folder is left out."""
@@ -225,6 +200,5 @@ class IngestTextRequest(
     text: bytes
     """The text; its encoding is detected. In JSON it is base64."""
     title: str
-    """The title of the document."""
     source_uri: str | None = None
     """The origin of the text."""

@@ -1,15 +1,15 @@
-"""Declares wire records: documents, passages, fetched lines, sources, and why a file is indexed."""
+"""Declares wire records: documents, passages, fetched lines, sources, related ones and copies."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
 from kebab.wire.coverage import LeftOutText
 from kebab.wire.published import PublishedBase
-from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request
-from kebab.wire.search import FilteredRequest, UnmatchedFilter
+from kebab.wire.record import Hinted, LookupRequest, NotFound, Record, Reply, Request
+from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit, UnmatchedFilter
 
 VectorState = Literal["pending", "committed", "unsupported"]
 """Whether a passage waits for a vector, has one, or is in a script unknown to its model."""
@@ -20,33 +20,22 @@ class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
     """One document of a list."""
 
     doc_id: str
-    """The id of the document."""
     doc_path: str
-    """The path of the document below its source, exactly as on disk."""
     source: str
-    """The name of its source."""
     title: str
-    """The title of the document."""
     media: str
-    """The media type of the document."""
     lang: str | None
-    """The language of the document; null when unknown."""
     tags: list[str]
-    """The tags of the document."""
     size: int
     """The size of the file in bytes when it was indexed."""
     chunk_count: int
-    """The number of passages."""
     modified_at: str
     """The modification time of the file, RFC 3339."""
     indexed_at: str
-    """The time when it was indexed, RFC 3339."""
     freshness: Freshness
-    """How the file on disk compares with what was indexed."""
     date: str | None = None
     """The date that the document has for itself, ISO 8601; null when only its file has one."""
     authors: list[str] = msgspec.field(default_factory=list)
-    """The authors of the document."""
     aliases: list[str] = msgspec.field(default_factory=list)
     """Further names of the document."""
     no_passages: str | None = None
@@ -75,17 +64,12 @@ class DocList(Reply, Hinted, frozen=True, kw_only=True, tag="doc_list.v1"):
     documents: list[DocSummary]
     """The documents of this page."""
     total: int
-    """The number of all documents."""
     offset: int
     """The number of documents before this page."""
     has_more: bool
-    """Whether there are further documents."""
     corpus_revision: int
-    """The revision of the index."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
-    """The filters that no document passes, alone or together; empty when there are documents."""
     hint: str | None = None
-    """The command that leads on when a filter matches nothing; null without one."""
     counts: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
     """With `counts` of the request, by filter the values and their numbers of documents: at most
     1,000, the most frequent first. `month` has the months of the dates, such as `2025-01`."""
@@ -98,13 +82,10 @@ class ChunkBrief(Struct, frozen=True, kw_only=True):
     """One passage of a document."""
 
     chunk_id: str
-    """The id of the passage."""
     ordinal: int
     """The position in the document, from 0."""
     heading_path: list[str]
-    """The headings that lead to the passage."""
     citation: Citation
-    """The place of the passage in the file."""
     chars: int
     """The length in code points."""
     vector: VectorState
@@ -115,23 +96,17 @@ class DocInspection(Reply, frozen=True, kw_only=True, tag="doc_inspection.v1"):
     """Everything that the library holds about a document."""
 
     document: DocSummary
-    """The document."""
     file: str | None
-    """The absolute path of the file; null for text from standard input."""
     content_hash: str
     """The hash of the file's bytes."""
     parser_version: str
-    """The version of the parser."""
     chunker_version: str
-    """The version of the chunker."""
     warnings: list[str]
-    """Warnings about the file."""
     left_out: list[LeftOutText] = msgspec.field(default_factory=list)
     """The text of the file that is in no passage."""
     chunks: list[ChunkBrief]
     """The passages of the document."""
     links: list[DocLink] = msgspec.field(default_factory=list)
-    """The links of the document to other files."""
     backlinks: list[DocLink] = msgspec.field(default_factory=list)
     """The documents that link to the document."""
 
@@ -140,17 +115,11 @@ class ChunkInspection(Reply, frozen=True, kw_only=True, tag="chunk_inspection.v1
     """Everything that the library holds about a passage."""
 
     chunk: ChunkBrief
-    """The passage."""
     document: DocSummary
-    """The document of the passage."""
     text: str
-    """The text of the passage."""
     embed_text: str
-    """The text that is embedded."""
     text_hash: str
-    """The hash of the text."""
     embedding_version: str | None
-    """The embedding version; null without a vector."""
     previous_chunk_id: str | None
     """The id of the previous passage; null for the first."""
     next_chunk_id: str | None
@@ -170,11 +139,8 @@ class FetchResult(Record, frozen=True, kw_only=True, tag="fetch_result.v1"):
     kind: FetchKind
     """What was fetched: a passage, a whole document, lines, a section, pages, slides or cells."""
     doc_id: str
-    """The id of the document."""
     doc_path: str
-    """The path of the document below its source."""
     title: str
-    """The title of the document."""
     chunk_id: str | None
     """The id of the requested passage; null without one."""
     text: str
@@ -188,15 +154,11 @@ class FetchResult(Record, frozen=True, kw_only=True, tag="fetch_result.v1"):
     citation: Citation
     """The place of the requested lines, without context."""
     freshness: Freshness
-    """How the file compares with what was indexed."""
     truncated: bool
     """Whether a limit cut the text."""
     ref: str | UnsetType = UNSET
-    """The reference as given."""
     file: str | UnsetType | None = UNSET
-    """The absolute path of the file, null for text from standard input."""
     heading_path: list[str] | UnsetType = UNSET
-    """The headings that lead to the place."""
     is_indexed_text: bool = False
     """Whether `text` and its lines are those that were indexed, because the file is gone or no
     longer contains the passage; `line_count` is that of the present file while there is one."""
@@ -210,9 +172,7 @@ class RemoveReport(Reply, frozen=True, kw_only=True, tag="remove_report.v1"):
     """The documents that `rm` removed from the index; files are never changed."""
 
     removed: list[DocSummary]
-    """The removed documents."""
     chunks: int
-    """The number of their passages."""
     returns: bool
     """Whether the next ingest adds them again, because their files still exist."""
 
@@ -277,9 +237,7 @@ class SourceSummary(Struct, frozen=True, kw_only=True):
     state: FolderState
     """Whether the folder exists and has entries."""
     documents: int
-    """The number of its documents."""
     chunks: int
-    """The number of their passages."""
     last_ingest_at: str | None
     """The time when it was last read, RFC 3339; null when it never was."""
     address: str | None = None
@@ -290,7 +248,6 @@ class SourceList(Reply, frozen=True, kw_only=True, tag="source_list.v1"):
     """Every source, by name."""
 
     sources: list[SourceSummary]
-    """The sources."""
     workspace: str | None
     """The folder that `kebab ingest` reads in any case; null without one."""
     published: list[PublishedBase] = msgspec.field(default_factory=list)
@@ -303,7 +260,6 @@ class SourceRemoved(Reply, frozen=True, kw_only=True, tag="source_removed.v1"):
     source: SourceSummary
     """The source as it was."""
     dry_run: bool
-    """Whether the command only planned."""
     returns: bool
     """Whether the next ingest adds it again, because it is the workspace."""
 
@@ -322,4 +278,145 @@ class SourceRmRequest(
     name: str
     """The name of the source, the path of its folder, or the end of that path."""
     dry_run: bool = False
-    """Whether to report only what would be removed."""
+
+
+class MatchedPassage(Struct, frozen=True, kw_only=True):
+    """One passage of a pair."""
+
+    chunk_id: str
+    heading_path: list[str]
+    citation: Citation
+
+
+class PassagePair(Struct, frozen=True, kw_only=True):
+    """The two most similar passages of two documents."""
+
+    asked: MatchedPassage
+    """The passage of the given document."""
+    found: MatchedPassage
+    """The passage of the related document."""
+    snippet: str
+    """A part of the original text of the related document."""
+    highlights: list[tuple[int, int]]
+    """Shared keywords as [start, end) code points of `snippet`."""
+    cosine: float | None
+    """The cosine of both passages; null when only words could be compared."""
+
+
+class RelatedDoc(Record, frozen=True, kw_only=True, tag="related_doc.v1"):
+    """One related document."""
+
+    rank: Positive
+    """The rank, from 1."""
+    score: Unit
+    """The similarity; comparable within one response."""
+    vector_score: Unit | None
+    """The similarity by vectors; null when one of the documents has none."""
+    lexical_score: Unit | None
+    """The similarity by keywords; null when the documents share none."""
+    doc_id: str
+    doc_path: str
+    file: str | None
+    source: str
+    title: str
+    tags: list[str]
+    lang: str | None
+    media: str
+    indexed_at: str
+    freshness: Freshness
+    pair: PassagePair
+
+
+class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):
+    """The documents that are most similar to a document."""
+
+    document: DocSummary
+    related: list[RelatedDoc]
+    """The related documents, the most similar first."""
+    degraded: list[DegradedChannel]
+    corpus_revision: int
+    timing_ms: float
+    unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
+    links: list[DocLink] = msgspec.field(default_factory=list)
+    backlinks: list[DocLink] = msgspec.field(default_factory=list)
+    """The documents that link to the given document."""
+
+
+class RelatedRequest(
+    FilteredRequest[RelatedDocs | NotFound], frozen=True, kw_only=True, tag="related_request.v1"
+):
+    """The document to compare. All filters must hold for a related document."""
+
+    name: str
+    """An id of a document, a unique prefix of one, or a path."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 10
+    """The maximum number of related documents."""
+
+
+GroupUnit = Literal["document", "passage"]
+
+
+class DuplicateMember(Struct, frozen=True, kw_only=True):
+    """One document or passage of a group."""
+
+    similarity: Unit
+    """The similarity to the first member: the Jaccard index of their word triples."""
+    exact: bool
+    """Whether it equals the first member in every byte (document) or character (passage)."""
+    doc_id: str
+    doc_path: str
+    file: str | None
+    source: str
+    title: str
+    chunk_id: str | None
+    """The id of the passage; null when the whole document is a duplicate."""
+    heading_path: list[str]
+    """The headings that lead to the passage; empty for a document."""
+    citation: Citation
+    """The place in the file; for a document from its first passage to its last."""
+    freshness: Freshness
+
+
+class DuplicateGroup(Record, frozen=True, kw_only=True, tag="duplicate_group.v1"):
+    """Documents or passages that are similar to the first one."""
+
+    unit: GroupUnit
+    """Whether the members are documents or passages."""
+    kind: Literal["exact", "near"]
+    """Whether all members equal the first one."""
+    similarity: Unit
+    """The lowest similarity of a member to the first one."""
+    snippet: str
+    """The beginning of the first member."""
+    members: list[DuplicateMember]
+    """At least two members, ordered by source and path."""
+
+
+class Duplicates(Reply, frozen=True, kw_only=True, tag="duplicates.v1"):
+    """Groups of copies: documents before passages, the most similar first."""
+
+    threshold: Unit
+    """The lowest similarity of near copies; 1 when only exact copies were requested."""
+    exact: bool
+    """Whether only exact copies were requested."""
+    groups: list[DuplicateGroup]
+    """The first groups, without passages that repeat because their documents do."""
+    total: Count
+    has_more: bool
+    """Whether `limit` left out groups."""
+    compared: Count
+    corpus_revision: int
+    timing_ms: float
+
+
+class DupesRequest(
+    FilteredRequest["Duplicates"], frozen=True, kw_only=True, tag="dupes_request.v1"
+):
+    """The copies to find. All filters must hold for what is compared."""
+
+    threshold: Annotated[float, Meta(ge=0.5, le=1)] = 0.7
+    """The lowest similarity of near copies."""
+    exact: bool = False
+    """Whether to find only exact copies; `threshold` is ignored then."""
+    limit: Annotated[int, Meta(ge=1, le=MAX_LIMIT)] = 20
+    """The maximum number of groups."""

@@ -5,7 +5,7 @@ Flags, routes, tools and tests are derived from these rows or held to them.
 """
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, ForwardRef, Literal, TypeAlias, get_args
 
@@ -97,7 +97,10 @@ def _import_name(path: str) -> Any:
     return getattr(import_module(module), name)
 
 
-_PROGRESS, _REVIEW_EVENT = "ingest:IngestProgress", "stream:ReviewEvent"
+_PROGRESS = "ingest:IngestProgress"
+_work = partial(Operation, effect="writes", events_path=_PROGRESS, cancellable=True)
+_transfer = partial(Operation, events_path=_PROGRESS, local=True)
+_review = partial(Operation, events_path="stream:ReviewEvent", cancellable=True, exact=True)
 
 OPERATIONS: Mapping[str, Operation] = {
     row.name: row
@@ -105,8 +108,8 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("search", "search", "bases:search_all"),
         Operation("grep", "fetch", "grep:grep", exact=True),
         Operation("ask", "ask", "ask:ask", events_path="ask:AnswerEvent"),
-        Operation("related", "related", "library:find_related"),
-        Operation("dupes", "related", "library:find_duplicates", events_path=_PROGRESS),
+        Operation("related", "library", "library:find_related"),
+        Operation("dupes", "library", "library:find_duplicates", events_path=_PROGRESS),
         Operation("list", "library", "library:list_documents"),
         Operation("inspect_doc", "library", "library:inspect_doc"),
         Operation("inspect_chunk", "library", "library:inspect_chunk"),
@@ -115,95 +118,30 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("session_list", "ask", "ask:list_sessions"),
         Operation("session_show", "ask", "ask:show_session"),
         Operation("session_rm", "ask", "ask:remove_sessions", "deletes"),
-        Operation(
-            "ingest", "ingest", "ingest:ingest", "writes", events_path=_PROGRESS, cancellable=True
-        ),
-        Operation(
-            "ingest_text",
-            "ingest",
-            "ingest:ingest_text",
-            "writes",
-            events_path=_PROGRESS,
-            cancellable=True,
-            flag_of="ingest",
-        ),
+        _work("ingest", "ingest", "ingest:ingest"),
+        _work("ingest_text", "ingest", "ingest:ingest_text", flag_of="ingest"),
         Operation("rm", "library", "library:remove_documents", "deletes"),
         Operation("source_list", "library", "library:list_sources"),
         Operation("source_rm", "library", "library:remove_source", "deletes"),
-        Operation("export", "archive", "archive:export", events_path=_PROGRESS, local=True),
-        Operation(
-            "import",
-            "archive",
-            "archive:import_archive",
-            "deletes",
-            events_path=_PROGRESS,
-            local=True,
-        ),
-        Operation("publish", "published", "publish:publish", events_path=_PROGRESS, local=True),
-        Operation(
-            "source_add",
-            "published",
-            "published:add_source",
-            "writes",
-            events_path=_PROGRESS,
-            local=True,
-        ),
+        _transfer("export", "published", "archive:export"),
+        _transfer("import", "published", "archive:import_archive", "deletes"),
+        _transfer("publish", "published", "publish:publish"),
+        _transfer("source_add", "published", "published:add_source", "writes"),
         Operation("reset", "health", "own_files:reset", "deletes"),
         Operation("init", "health", "own_files:init", "writes"),
         Operation("model_list", "health", "models:list_models"),
-        Operation(
-            "model_pull",
-            "health",
-            "models:pull_model",
-            "writes",
-            events_path=_PROGRESS,
-            cancellable=True,
-        ),
-        Operation(
-            "model_use",
-            "health",
-            "models:use_model",
-            "writes",
-            events_path=_PROGRESS,
-            cancellable=True,
-        ),
+        _work("model_pull", "health", "models:pull_model"),
+        _work("model_use", "health", "models:use_model"),
         Operation("doctor", "health", "doctor:check_health", events_path="health:Doctor"),
-        Operation(
-            "repair",
-            "repair",
-            "repair:repair",
-            "writes",
-            events_path=_PROGRESS,
-            cancellable=True,
-            flag_of="doctor",
-        ),
+        _work("repair", "health", "repair:repair", flag_of="doctor"),
         Operation("schema", "health", "schema:describe_build"),
         Operation("errors", "error", "errors:count_errors"),
         Operation("inspect_error", "error", "errors:inspect_error", flag_of="errors"),
         Operation("explain", "error", "errors:explain_codes"),
+        _review("review", "review", "review:review"),
+        _review("translate", "review", "translate:translate"),
         Operation(
-            "review",
-            "review",
-            "review:review",
-            events_path=_REVIEW_EVENT,
-            cancellable=True,
-            exact=True,
-        ),
-        Operation(
-            "translate",
-            "review",
-            "translate:translate",
-            events_path=_REVIEW_EVENT,
-            cancellable=True,
-            exact=True,
-        ),
-        Operation(
-            "review_apply",
-            "review",
-            "review:apply_fixes",
-            "writes",
-            flag_of="review",
-            exact=True,
+            "review_apply", "review", "review:apply_fixes", "writes", flag_of="review", exact=True
         ),
     )
 }

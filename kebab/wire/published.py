@@ -1,4 +1,4 @@
-"""Declares published bases: what describes them, and how they are published and read."""
+"""Declares published bases and archives: what describes them, and how they are made and read."""
 
 from typing import Annotated, Literal
 
@@ -13,39 +13,29 @@ class PublishedFile(Struct, frozen=True, kw_only=True):
     """A file of the dataset that a copy needs."""
 
     name: str
-    """Its name below the address."""
     bytes: int
-    """Its size."""
 
 
 class PublishedManifest(Record, frozen=True, kw_only=True, tag="published_base.v1"):
     """What is published: `base.json`, beside the tables of a LanceDB dataset."""
 
     format_version: int
-    """The version of the format."""
     kebab_version: str
-    """The version of kebab that published it."""
     created_at: str
-    """The time of the state, RFC 3339 in UTC."""
     salt: str
     """What authenticates the cursors of searches, so that one server continues what another
     began."""
     index_schema: int
     """The schema version of the records in the tables."""
     embedding_version: str | None
-    """The embedding version of the vectors; null without vectors."""
     dimension: int | None
     """The number of components of a vector; null without vectors."""
     documents: int
-    """The number of documents."""
     chunks: int
-    """The number of passages."""
     vectors: int
-    """The number of passages with a vector."""
     sources: list[str]
     """The names of the sources: the last parts of the folders of the publisher."""
     versions: dict[str, int]
-    """The version of each table."""
     files: list[PublishedFile]
     """The files that a copy of these versions needs."""
     coverage: Coverage | None
@@ -63,15 +53,10 @@ class PublishReport(Reply, frozen=True, kw_only=True, tag="publish_report.v1"):
     """The result of `publish`."""
 
     dest: str
-    """Where the base is published."""
     created_at: str
-    """The time of the state, RFC 3339 in UTC."""
     documents: int
-    """The number of documents."""
     chunks: int
-    """The number of passages."""
     vectors: int
-    """The number of passages with a vector."""
     added: int
     """The number of passages that were sent."""
     removed: int
@@ -81,7 +66,6 @@ class PublishReport(Reply, frozen=True, kw_only=True, tag="publish_report.v1"):
     sent_bytes: int
     """The size of the files that were written."""
     duration_ms: float
-    """The time that it took."""
 
 
 class PublishedBase(Struct, frozen=True, kw_only=True):
@@ -94,9 +78,7 @@ class PublishedBase(Struct, frozen=True, kw_only=True):
     mode: Literal["pull", "remote"]
     """Whether it is copied, or read from its store while it is searched."""
     documents: int
-    """The number of its documents."""
     chunks: int
-    """The number of their passages."""
     created_at: str | None
     """The time when the copy here was published, RFC 3339; null without a copy."""
     checked_at: str | None
@@ -125,11 +107,9 @@ class SourceAdded(Reply, frozen=True, kw_only=True, tag="source_added.v1"):
     """The published base that `source add` added."""
 
     base: PublishedBase
-    """The base."""
     pulled_bytes: int
     """The bytes that were read from the store."""
     duration_ms: float
-    """The time that it took."""
 
 
 class Registration(Struct, frozen=True, kw_only=True):
@@ -145,3 +125,55 @@ class Registry(Struct, frozen=True, kw_only=True):
 
     format_version: Literal[1] = 1
     bases: list[Registration] = msgspec.field(default_factory=list)
+
+
+class ArchiveManifest(Record, frozen=True, kw_only=True, tag="archive_manifest.v1"):
+    """What an archive holds; it is the member `manifest.json`."""
+
+    format_version: int
+    kebab_version: str
+    created_at: str
+    index_schema: int
+    embedding_version: str | None
+    documents: int
+    chunks: int
+    vectors: int
+    sessions: int
+
+
+class ExportRequest(Request["ExportReport"], frozen=True, kw_only=True, tag="export_request.v1"):
+    """Where to write the archive."""
+
+    path: str
+    """The file to write."""
+    force: bool = False
+    """Whether to replace an existing regular file."""
+
+
+class ExportReport(Reply, frozen=True, kw_only=True, tag="export_report.v1"):
+    """The result of `export`."""
+
+    path: str
+    bytes: int
+    manifest: ArchiveManifest
+    duration_ms: float
+
+
+class ImportRequest(Request["ImportReport"], frozen=True, kw_only=True, tag="import_request.v1"):
+    """The archive to import."""
+
+    path: str
+    dry_run: bool = False
+
+
+class ImportReport(Reply, frozen=True, kw_only=True, tag="import_report.v1"):
+    """The result of `import`."""
+
+    path: str
+    data_dir: str
+    dry_run: bool
+    replaced_documents: int | None
+    """The number of documents of the index that was, or would be, replaced; -1 when it cannot be
+    read, null when there was none."""
+    manifest: ArchiveManifest
+    duration_ms: float

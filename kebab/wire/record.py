@@ -1,6 +1,7 @@
 """Base classes of wire records, their conversion to and from JSON, and the exit status of a reply.
 
-The docstring of a field is published as its description in the schema.
+The docstring of a field is published as its description in the schema. A field of a reply whose
+name says all has none.
 """
 
 import ast
@@ -10,7 +11,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
-from itertools import pairwise
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
@@ -88,7 +88,6 @@ class LookupFault(Struct, frozen=True, kw_only=True):
     kind: Literal["not_found", "ambiguous"]
     """Whether no object has this name, or several have it."""
     message: str
-    """One sentence for a person."""
     retryable: bool
     """Always false: the same name gives the same result."""
     candidates: list[str]
@@ -99,11 +98,9 @@ class NotFound(Reply, frozen=True, kw_only=True, tag="not_found.v1"):
     """The reply that no object has the given name; it is a result, not an error."""
 
     name: str
-    """The given name."""
     found: Literal[False]
     """Always false."""
     error: LookupFault
-    """The reason."""
 
 
 class LookupRequest(Request[R_co | NotFound], Generic[R_co], frozen=True, kw_only=True):
@@ -170,6 +167,47 @@ def _round_floats(value: Any) -> Any:
     return value
 
 
+COMMON_DESCRIPTIONS = {
+    "bytes": "The size in bytes.",
+    "chunk_count": "The number of passages.",
+    "chunk_id": "The id of the passage; `kebab fetch ID` returns its whole text.",
+    "chunks": "The number of passages.",
+    "citation": "The place of the passage in the file.",
+    "corpus_revision": "The revision of the index.",
+    "created_at": "The time when it was made, RFC 3339 in UTC.",
+    "data_dir": "The data directory of the knowledge base.",
+    "degraded": "The channels that were not available.",
+    "doc_id": "The id of the document.",
+    "doc_path": "The path of the document below its source, exactly as on disk.",
+    "documents": "The number of documents.",
+    "dry_run": "Whether only what would happen is reported.",
+    "duration_ms": "The time that it took.",
+    "embedding_version": "The embedding version of the vectors; null without vectors.",
+    "file": "The absolute path of the file; null for text from standard input.",
+    "freshness": "How the file on disk compares with what was indexed.",
+    "has_more": "Whether there are further ones.",
+    "heading_path": "The headings that lead to the passage.",
+    "hint": "The command or the step that helps; null without one.",
+    "indexed_at": "The time when it was indexed, RFC 3339.",
+    "kebab_version": "The version of kebab.",
+    "lang": "The language of the document; null when unknown.",
+    "media": "The media type of the document.",
+    "message": "One sentence for a person.",
+    "name": "Its name.",
+    "path": "The path of the file.",
+    "pid": "The id of the process.",
+    "severity": "The severity of the error.",
+    "source": "The name of the source.",
+    "tags": "The tags of the document.",
+    "timing_ms": "The time that it took.",
+    "title": "The title of the document.",
+    "unmatched_filters": "The filters that no document passes, alone or together; else empty.",
+    "vectors": "The number of passages with a vector.",
+    "workspace": "The folder that `kebab ingest` reads without a path.",
+}
+"""The descriptions of fields without a docstring, by the name of the field."""
+
+
 def read_field_docstrings(record_type: type) -> dict[str, str]:
     """Return the docstring of each field of a class, inherited fields included."""
     found: dict[str, str] = {}
@@ -181,18 +219,18 @@ def read_field_docstrings(record_type: type) -> dict[str, str]:
 
 @cache
 def _read_module_docstrings(module: str) -> dict[str, dict[str, str]]:
-    return {
-        node.name: {
-            field.target.id: " ".join(str(text.value.value).split())
-            for field, text in pairwise(node.body)
-            if isinstance(field, ast.AnnAssign)
-            and isinstance(field.target, ast.Name)
-            and isinstance(text, ast.Expr)
-            and isinstance(text.value, ast.Constant)
-        }
-        for node in ast.parse(inspect.getsource(sys.modules[module])).body
-        if isinstance(node, ast.ClassDef)
-    }
+    common = COMMON_DESCRIPTIONS if module.startswith("kebab.wire.") else {}
+    found: dict[str, dict[str, str]] = {}
+    for node in ast.parse(inspect.getsource(sys.modules[module])).body:
+        if isinstance(node, ast.ClassDef):
+            texts, name = found.setdefault(node.name, {}), ""
+            for one in node.body:
+                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+                    name = one.target.id
+                    texts |= {name: common[name]} if name in common else {}
+                elif name and isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
+                    texts[name] = " ".join(str(one.value.value).split())
+    return found
 
 
 def find_exit_status(reply: Reply) -> Exit:

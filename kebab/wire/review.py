@@ -116,7 +116,6 @@ class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     k: KindName
     """The kind, such as `spelling`, `grammar` or `link`."""
     s: SeverityName
-    """The severity."""
     r: Annotated[str, Meta(max_length=MAX_REASON_CHARS)]
     """The reason in one sentence."""
     t: EditName
@@ -136,14 +135,12 @@ class AgentItem(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     side: SideName | UnsetType = UNSET
     """Whether a translated segment, its source, or both are meant."""
     fix: ItemFix | UnsetType = UNSET
-    """The proposed text."""
 
 
 class ItemStats(Struct, frozen=True, kw_only=True):
     """The size of a page."""
 
     item_count: Count
-    """The number of items on the page."""
     avg_item_bytes: float
     """The mean size of an item in bytes of JSON; 0 without items."""
 
@@ -158,9 +155,7 @@ class ReviewedDocument(Struct, frozen=True, kw_only=True):
     file: str
     """The absolute path of the file."""
     media: str
-    """The media type."""
     lang: str | None
-    """The language; null when it is unknown."""
     content_hash: str
     """The BLAKE2b hash of the file that was reviewed, 64 hex digits."""
     index: Count
@@ -173,9 +168,7 @@ class TranslatedText(Struct, frozen=True, kw_only=True):
     """A translated document. What is no prose, such as code and targets of links, is as it was."""
 
     text: str
-    """The document."""
     segments: Count
-    """The number of its segments."""
     translated: Count
     """The number of segments that are translated; the others are as in the source."""
     findings: list[AgentItem]
@@ -222,7 +215,6 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     offset_semantics: Literal["[start,end)"] = "[start,end)"
     """The end of a range is not part of it; offsets are UTF-16 code units of the file."""
     stats: ItemStats
-    """The size of the page."""
     items: list[AgentItem]
     """The items of one document, in the order in which they were found."""
     unanswered_count: Count = 0
@@ -238,7 +230,6 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     ignored: Count = 0
     """The number of findings that comments in the text ignore."""
     has_more: bool
-    """Whether there may be further items."""
     next_cursor: str | None
     """The cursor of the next page; null at the end."""
     translation: TranslatedText | UnsetType = UNSET
@@ -257,7 +248,6 @@ class ReviewApplyRequest(
     unsafe: bool = False
     """Whether fixes that are not certain are applied, too."""
     dry_run: bool = False
-    """Whether to return the differences only."""
 
 
 class AppliedFile(Struct, frozen=True, kw_only=True):
@@ -268,7 +258,6 @@ class AppliedFile(Struct, frozen=True, kw_only=True):
     backup: str | None
     """The absolute path of the copy of the original; null for a dry run."""
     applied: Count
-    """The number of fixes."""
     overlapping: Count
     """The number of fixes that were left out, because an earlier one changes the same text."""
     diff: str
@@ -279,11 +268,8 @@ class ReviewApplied(Reply, frozen=True, kw_only=True, tag="review_applied.v1"):
     """What applying the fixes of a run changed."""
 
     run_id: str
-    """The run."""
     dry_run: bool
-    """Whether nothing was written."""
     files: list[AppliedFile]
-    """The files with fixes."""
     waiting: Count = 0
     """The number of fixes that were left out, because they are not certain."""
     refused: Count = 0

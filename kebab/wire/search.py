@@ -143,7 +143,6 @@ class Lift(Struct, frozen=True, kw_only=True):
     `rerank`: it has changed places with other first passages by
     the comparison of tokens."""
     value: float
-    """The added value."""
 
 
 class Retrieval(Struct, frozen=True, kw_only=True):
@@ -177,23 +176,17 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     score_kind: Literal["calibrated"]
     """The kind of `score`."""
     doc_id: str
-    """The id of the document."""
     doc_path: str
-    """The path of the document below its source, exactly as on disk."""
     file: str | None = None
     """The absolute path of the file; null for text from standard input, and for a file that stayed
     with its publisher."""
     source: str
-    """The name of the source."""
     base: str | UnsetType = UNSET
     """The published base that has the document; absent for the knowledge base itself. The URI of
     the citation begins with it and a colon."""
     title: str
-    """The title of the document."""
     heading_path: list[str]
-    """The headings that lead to the passage."""
     chunk_id: str
-    """The id of the passage; `kebab fetch ID` returns its whole text."""
     snippet: str
     """A part of the original text around the best match; empty unless `detail` is `snippets`."""
     highlights: list[tuple[int, int]]
@@ -209,22 +202,15 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     queries: list[int] | UnsetType = UNSET
     """The queries that found it, as indexes of the `queries` of the response."""
     citation: Citation
-    """The place of the passage in the file."""
     symbol_lines: LineSpan | UnsetType = UNSET
     """The lines of the function, class or section of code around the passage, with `detail` `best`;
     its name is the `symbol` of the citation."""
     retrieval: Retrieval
-    """How it was found."""
     indexed_at: str
-    """The time when the document was indexed, RFC 3339."""
     freshness: Freshness
-    """How the file on disk compares with what was indexed."""
     tags: list[str]
-    """The document's tags."""
     lang: str | None
-    """The document's language; null when unknown."""
     media: str
-    """The document's media type."""
 
 
 class DegradedChannel(Hinted, frozen=True, kw_only=True):
@@ -236,7 +222,6 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
     reason: str
     """The reason why it was not available."""
     hint: str | None
-    """The command or step that makes it available."""
     partial: bool | UnsetType = UNSET
     """True when it was searched, but not over every passage, or with a model that does not know the
     language of the query."""
@@ -246,13 +231,10 @@ class TraceStage(Struct, frozen=True, kw_only=True):
     """The result of one stage."""
 
     stage: str
-    """The name of the stage."""
     duration_ms: float
-    """The duration of the stage."""
     candidates: int
     """The number of passages that the stage returned."""
     note: str
-    """Further details."""
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
@@ -274,11 +256,9 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     queries: list[str] | UnsetType = UNSET
     """The queries, when the request has `queries`."""
     mode: ModeName
-    """The requested mode."""
     hits: list[SearchHit]
     """The hits, best first."""
     has_more: bool
-    """Whether there are further hits."""
     next_cursor: str | None
     """The cursor of the next page; null at the end."""
     truncated: bool
@@ -286,9 +266,7 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     left_out: LeftOut | UnsetType = UNSET
     """What `max_tokens` left out, if anything."""
     degraded: list[DegradedChannel]
-    """The channels that were not available."""
     corpus_revision: int
-    """The revision of the index."""
     index_versions: list[str] = msgspec.field(default_factory=list)
     """The versions of the vector indexes of these hits, each once; empty without vectors."""
     chunker_versions: list[str] = msgspec.field(default_factory=list)
@@ -296,13 +274,9 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     embedding_versions: list[str] = msgspec.field(default_factory=list)
     """The versions of the vectors of these hits, each once; empty when none has a vector."""
     timing_ms: float
-    """The duration of the search."""
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
-    """The filters that no document passes, alone or together; empty when there are hits."""
     hint: str | None = None
-    """The command that leads on when a filter matches nothing; null without one."""
     query_parsed: QueryParsed = QueryParsed()
-    """How the query was read."""
     absent_terms: list[str] = msgspec.field(default_factory=list)
     """Words and phrases of the query that occur nowhere in what was searched, as written."""
     unheld_terms: list[str] = msgspec.field(default_factory=list)

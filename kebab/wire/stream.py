@@ -21,7 +21,6 @@ class BulkSearchItem(Reply, frozen=True, kw_only=True, tag="bulk_search_item.v1"
     query: str | None
     """The query; null when the line could not be read."""
     response: SearchResponse | UnsetType = UNSET
-    """The page of hits."""
     error: ErrorReply | UnsetType = UNSET
     """The reason why there is no page."""
 
@@ -49,7 +48,6 @@ class SearchEvent(Reply, frozen=True, kw_only=True, tag="search_event.v1"):
     type: Literal["stage", "items", "progress", "complete", "error", "end"]
     """The type of this line: `complete` ends the work and `end` the transmission."""
     data: EventData
-    """The data of the event."""
 
 
 class ReviewEventData(Record, frozen=True, kw_only=True, tag="review_event_data.v1"):
@@ -118,7 +116,6 @@ class WatchReport(Reply, frozen=True, kw_only=True, tag="watch_report.v1"):
     interrupted: bool
     """Whether it ended within a run; the next ingest completes what is left."""
     duration_ms: int
-    """The time that it watched."""
 
 
 class WatchEvent(Reply, Hinted, frozen=True, kw_only=True, tag="watch_event.v1"):

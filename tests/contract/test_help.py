@@ -10,7 +10,7 @@ from kebab import __version__
 from kebab.cli.command import root
 from kebab.cli.commands.help import TOPICS
 from kebab.cli.commands.schema import iterate_commands
-from kebab.config.settings_file import iter_documented_settings
+from kebab.config.load import iter_documented_settings
 from tests.contract.conftest import ROOT, check_channel
 
 COMMANDS = dict(iterate_commands())

@@ -25,7 +25,6 @@ from kebab.config.load import SettingsReport
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, Progress, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
-from kebab.wire.archive import ExportReport, ExportRequest, ImportReport, ImportRequest
 from kebab.wire.ask import (
     Answer,
     AnswerEvent,
@@ -56,6 +55,8 @@ from kebab.wire.health import (
     ModelPullRequest,
     ModelReport,
     ModelUseRequest,
+    RepairReport,
+    RepairRequest,
     ResetReport,
     ResetRequest,
     SchemaRequest,
@@ -65,9 +66,13 @@ from kebab.wire.library import (
     ChunkInspection,
     DocInspection,
     DocList,
+    DupesRequest,
+    Duplicates,
     InspectChunkRequest,
     InspectDocRequest,
     ListRequest,
+    RelatedDocs,
+    RelatedRequest,
     RemoveReport,
     RmRequest,
     SourceList,
@@ -76,15 +81,17 @@ from kebab.wire.library import (
     SourceRmRequest,
 )
 from kebab.wire.operations import find_operation
-from kebab.wire.published import PublishReport, PublishRequest, SourceAdded, SourceAddRequest
-from kebab.wire.record import NotFound, Reply, Request
-from kebab.wire.related import (
-    DupesRequest,
-    Duplicates,
-    RelatedDocs,
-    RelatedRequest,
+from kebab.wire.published import (
+    ExportReport,
+    ExportRequest,
+    ImportReport,
+    ImportRequest,
+    PublishReport,
+    PublishRequest,
+    SourceAdded,
+    SourceAddRequest,
 )
-from kebab.wire.repair import RepairReport, RepairRequest
+from kebab.wire.record import NotFound, Reply, Request
 from kebab.wire.review import (
     AgentItems,
     ReviewApplied,

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from kebab.wire.archive import ArchiveManifest, ExportReport, ImportReport
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -32,6 +31,9 @@ from kebab.wire.health import (
     ModelList,
     ModelReport,
     ModelRow,
+    Repair,
+    RepairOutcome,
+    RepairReport,
     ResetReport,
     Stats,
     WireInfo,
@@ -43,28 +45,28 @@ from kebab.wire.library import (
     DocInspection,
     DocList,
     DocSummary,
+    DuplicateGroup,
+    DuplicateMember,
+    Duplicates,
     FetchResult,
+    MatchedPassage,
+    PassagePair,
+    RelatedDoc,
+    RelatedDocs,
     RemoveReport,
     SourceList,
     SourceRemoved,
     SourceSummary,
 )
 from kebab.wire.published import (
+    ArchiveManifest,
+    ExportReport,
+    ImportReport,
     PublishedBase,
     PublishReport,
     SourceAdded,
 )
 from kebab.wire.record import LookupFault, NotFound
-from kebab.wire.related import (
-    DuplicateGroup,
-    DuplicateMember,
-    Duplicates,
-    MatchedPassage,
-    PassagePair,
-    RelatedDoc,
-    RelatedDocs,
-)
-from kebab.wire.repair import Repair, RepairOutcome, RepairReport
 from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest
 from kebab.wire.search import Retrieval, SearchHit, SearchResponse
 

@@ -6,7 +6,7 @@ from kebab.cli.command import declare_command, root
 from kebab.cli.context import CommandContext
 from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.errors.signal import Exit
-from kebab.wire.command_help import CompletionScript
+from kebab.wire.health import CompletionScript
 
 SHELLS = ("bash", "zsh", "fish")
 

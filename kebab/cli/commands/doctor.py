@@ -17,8 +17,7 @@ from kebab.cli.render.health import (
     render_repair_plan,
 )
 from kebab.errors.signal import Exit
-from kebab.wire.health import DoctorRequest
-from kebab.wire.repair import RepairRequest
+from kebab.wire.health import DoctorRequest, RepairRequest
 
 
 @declare_command(

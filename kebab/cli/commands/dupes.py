@@ -17,7 +17,7 @@ from kebab.cli.options import (
 from kebab.cli.progress import run_work
 from kebab.cli.render.documents import render_duplicates
 from kebab.errors.signal import Exit
-from kebab.wire.related import DupesRequest
+from kebab.wire.library import DupesRequest
 from kebab.wire.search import MAX_LIMIT
 
 _DEFAULTS = DupesRequest()

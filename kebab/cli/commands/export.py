@@ -9,7 +9,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.progress import run_work
 from kebab.cli.render.canvas import Canvas, clean, format_bytes, pluralize
 from kebab.errors.signal import Exit
-from kebab.wire.archive import ArchiveManifest, ExportReport, ExportRequest
+from kebab.wire.published import ArchiveManifest, ExportReport, ExportRequest
 
 
 @declare_command(

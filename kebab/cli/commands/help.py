@@ -10,7 +10,7 @@ from kebab.cli.command import COMMANDS, Command, Group, show_help
 from kebab.cli.hints import refuse_topic
 from kebab.cli.render.canvas import pad
 from kebab.errors.signal import Exit
-from kebab.wire.command_help import HelpPage, HelpTopic, HelpTopics
+from kebab.wire.health import HelpPage, HelpTopic, HelpTopics
 
 if TYPE_CHECKING:
     from kebab.cli.context import CommandContext

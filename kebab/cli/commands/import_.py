@@ -12,7 +12,7 @@ from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas, clean, pluralize
 from kebab.errors.signal import Exit
-from kebab.wire.archive import ArchiveManifest, ImportReport, ImportRequest
+from kebab.wire.published import ArchiveManifest, ImportReport, ImportRequest
 
 
 @declare_command(

@@ -9,7 +9,7 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request, complete, limit_option, merge_flags, neighbour_options
 from kebab.cli.render.documents import render_related
 from kebab.errors.signal import Exit
-from kebab.wire.related import RelatedRequest
+from kebab.wire.library import RelatedRequest
 from kebab.wire.search import MAX_LIMIT
 
 

@@ -9,7 +9,7 @@ from kebab.cli.command import EXIT_MEANINGS, Command, Group, declare_command, ro
 from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, GlobalOption, complete, create_global_options, filter_options
 from kebab.errors.signal import Exit
-from kebab.wire.command_help import CommandList, CommandUsage
+from kebab.wire.health import CommandList, CommandUsage
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas

@@ -40,6 +40,8 @@ from kebab.wire.library import (
     DocLink,
     DocList,
     DocSummary,
+    Duplicates,
+    RelatedDocs,
     RemoveReport,
     SourceList,
     SourceRemoved,
@@ -47,7 +49,6 @@ from kebab.wire.library import (
 )
 from kebab.wire.published import PublishedBase, SourceAdded
 from kebab.wire.record import NotFound
-from kebab.wire.related import Duplicates, RelatedDocs
 
 _DATE = len("2025-01-31")
 _SHORT_ID = 12

@@ -17,9 +17,9 @@ from kebab.cli.render.canvas import (
     render_columns,
     render_fields,
 )
-from kebab.wire.command_help import CommandList, SchemaDocument
 from kebab.wire.coverage import describe_gaps, format_indexing
 from kebab.wire.health import (
+    CommandList,
     Doctor,
     InitReport,
     InstallOverview,
@@ -28,8 +28,10 @@ from kebab.wire.health import (
     ModelList,
     ModelReport,
     ModelRow,
+    Repair,
+    RepairReport,
+    SchemaDocument,
 )
-from kebab.wire.repair import Repair, RepairReport
 
 _MOST_COUNTS = 10
 _MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}

@@ -11,7 +11,7 @@ from typing import Any
 from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import OCR_SETTING, OcrSettings
-from kebab.core.pictures import PictureReader, describe_answers, format_origin, list_failures
+from kebab.core.ports import PictureReader, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import convert_properties

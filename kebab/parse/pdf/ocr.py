@@ -15,7 +15,7 @@ from kebab import platform
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import OcrSettings
-from kebab.core.pictures import (
+from kebab.core.ports import (
     PictureAnswer,
     PictureReader,
     describe_answers,

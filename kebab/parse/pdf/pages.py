@@ -10,7 +10,7 @@ from math import isfinite
 from operator import sub
 from typing import Any, NamedTuple, TypeAlias
 
-from kebab.core.pictures import PictureAnswer
+from kebab.core.ports import PictureAnswer
 from kebab.parse.blocks import label_note
 from kebab.parse.pdf.grids import Grid, get_function, load_pdfium, read_grids
 from kebab.parse.pdf.text import (

@@ -196,16 +196,12 @@ class Catalogue:
         fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
         # Equal documents are by source and path.
         ordered = ", ".join(f"{field}{direction}" for field in (*fields, "s.name", "d.path"))
-        total = self._database.execute(
-            f"SELECT count(*) FROM documents d WHERE {where}",  # noqa: S608 - values are bound
-            values,
-        ).get
         rows = self._database.execute(
             f"{_SUMMARY} WHERE {where} ORDER BY {ordered} LIMIT ? OFFSET ?",
             [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
         )
         documents = tuple(_build_summary(row) for row in rows)
-        return DocumentListing(documents=documents, total=total)
+        return DocumentListing(documents=documents, total=self.count_documents(filters))
 
     def resolve_document(self, reference: str) -> DocId | AmbiguousName | None:
         """Return the document that an id, a path, or the start of an id refers to.
@@ -248,8 +244,7 @@ class Catalogue:
 
         joined = "" if "/" in name else join_name(name)
         rows = self._database.execute(
-            "SELECT d.doc_id, s.name, s.root, d.path, d.title,"
-            " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
+            f"SELECT d.doc_id, s.name, s.root, d.path, d.title, {fts.ALIASES}"  # noqa: S608 - a constant
             " FROM document_names n JOIN documents d ON d.doc = n.doc"
             " JOIN sources s ON s.source = d.source WHERE n.token = ? ORDER BY s.name, d.path",
             (joined,),
@@ -264,8 +259,7 @@ class Catalogue:
     def list_link_targets(self) -> list[LinkTarget]:
         """Return the names of every document by which links may call it."""
         rows = self._database.execute(
-            "SELECT d.doc_id, s.name, d.path, d.title,"
-            " (SELECT json_group_array(n.alias) FROM document_aliases n WHERE n.doc = d.doc)"
+            f"SELECT d.doc_id, s.name, d.path, d.title, {fts.ALIASES}"  # noqa: S608 - a constant
             " FROM documents d JOIN sources s ON s.source = d.source"
         )
         return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
@@ -340,15 +334,9 @@ class Catalogue:
             " WHERE doc_id = ? ORDER BY words DESC, reason",
             (doc_id,),
         )
-        return DocumentDetail(
-            summary=_build_summary(row),
-            content_hash=str(row[16]),
-            recipe=str(row[17]),
-            parser_version=str(row[18]),
-            chunker_version=str(row[19]),
-            chunks=tuple(chunks.load_document_chunks(self._database, doc_id)),
-            omissions=tuple(OmittedWords(*found) for found in omissions),
-        )
+        found = tuple(chunks.load_document_chunks(self._database, doc_id))
+        left_out = tuple(OmittedWords(*one) for one in omissions)
+        return DocumentDetail._make((_build_summary(row), *row[16:], found, left_out))
 
     def _load_row(self, doc_id: DocId) -> tuple[Any, ...] | None:
         return self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
@@ -367,12 +355,8 @@ class Catalogue:
         if row is None:
             return None
         key, text_hash, previous, following = row
-        return ChunkDetail(
-            chunk=chunks.load_chunks(self._database, [Key(key)])[0],
-            text_hash=text_hash,
-            previous=previous,
-            following=following,
-        )
+        chunk = chunks.load_chunks(self._database, [Key(key)])[0]
+        return ChunkDetail(chunk, text_hash, previous, following)
 
     def count_contents(self) -> LibraryCounts:
         """Return the size of the library and how far its vectors are."""

@@ -28,59 +28,32 @@ T = TypeVar("T")
 SignalBuilder: TypeAlias = Callable[[str, Op, str], Signal]
 
 
-# A lack of any resource, memory included, is as temporary as a full disk.
-_IO = (
-    apsw.IOError,
-    apsw.CantOpenError,
-    apsw.FullError,
-    apsw.PermissionsError,
-    apsw.ReadOnlyError,
-    apsw.NoLFSError,
-    apsw.AuthError,
-    apsw.VFSNotImplementedError,
-    apsw.VFSFileClosedError,
-    apsw.NoMemError,
-    apsw.TooBigError,
-    apsw.AbortError,
-)
-_LOCKED = (apsw.BusyError, apsw.LockedError, apsw.ProtocolError)
-# The statements of kebab are fixed and tested, so one that fails means a damaged schema.
-_CORRUPT = (
-    apsw.CorruptError,
-    apsw.NotADBError,
-    apsw.FormatError,
-    apsw.EmptyError,
-    apsw.ConstraintError,
-    apsw.MismatchError,
-    apsw.SchemaChangeError,
-    apsw.InternalError,
-    apsw.NotFoundError,
-    apsw.SQLError,
-)
-_FAULTS_IN_KEBAB = (
-    apsw.ThreadingViolationError,
-    apsw.ForkingViolationError,
-    apsw.IncompleteExecutionError,
-    apsw.BindingsError,
-    apsw.ExecutionCompleteError,
-    apsw.ExecTraceAbort,
-    apsw.ExtensionLoadingError,
-    apsw.ConnectionNotClosedError,
-    apsw.ConnectionClosedError,
-    apsw.CursorClosedError,
-    apsw.NoFTS5Error,
-    apsw.InvalidContextError,
-    apsw.MisuseError,
-    apsw.RangeError,
-)
+def _list_errors(names: str) -> list[type[apsw.Error]]:
+    return [getattr(apsw, f"{name}Error") for name in names.split()]
 
+
+# A lack of any resource, memory included, is as temporary as a full disk.
+_IO = _list_errors(
+    "IO CantOpen Full Permissions ReadOnly NoLFS Auth VFSNotImplemented VFSFileClosed NoMem TooBig"
+    " Abort"
+)
+_LOCKED = _list_errors("Busy Locked Protocol")
+# The statements of kebab are fixed and tested, so one that fails means a damaged schema.
+_CORRUPT = _list_errors(
+    "Corrupt NotADB Format Empty Constraint Mismatch SchemaChange Internal NotFound SQL"
+)
+_FAULTS_IN_KEBAB = _list_errors(
+    "ThreadingViolation ForkingViolation IncompleteExecution Bindings ExecutionComplete"
+    " ExtensionLoading ConnectionNotClosed ConnectionClosed CursorClosed NoFTS5 InvalidContext"
+    " Misuse Range"
+)
 
 SIGNALS: Mapping[type[apsw.Error], SignalBuilder | None] = {
     **dict.fromkeys(_IO, lambda path, op, cause: IoError(path=path, op=op, cause=cause)),
     **dict.fromkeys(_LOCKED, lambda path, _op, _cause: Locked(path=path, holder_pid=None)),
     **dict.fromkeys(_CORRUPT, lambda path, _op, cause: StoreCorrupt(path=path, cause=cause)),
     apsw.InterruptError: lambda _path, op, _cause: Cancelled(operation=op),
-    **dict.fromkeys(_FAULTS_IN_KEBAB, None),
+    **dict.fromkeys((*_FAULTS_IN_KEBAB, apsw.ExecTraceAbort), None),
 }
 """Every exception class of apsw; None marks those that only a fault in kebab can raise."""
 

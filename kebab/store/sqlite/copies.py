@@ -26,7 +26,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults, read_objects
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.sources import ListedSource, list_sources, write_sources
+from kebab.store.sqlite.writer import ListedSource, list_stored_sources, write_sources
 
 DAMAGED = "damaged"
 """What the name of a database that was moved aside has behind its own."""
@@ -96,7 +96,7 @@ def find_sources(path: Path) -> list[ListedSource]:
         connection.translate_sqlite_errors(str(path), "read"),
         closing(connection.connect_read_only(path)) as database,
     ):
-        return list_sources(database)
+        return list_stored_sources(database)
     return []
 
 
@@ -132,7 +132,7 @@ def adopt_copy(path: Path, below: str = "", stdin_dir: Path | None = None) -> No
                 sql = "UPDATE sources SET root = ? WHERE kind = 'stdin'"
                 database.execute(sql, (stdin_dir.as_posix(),))
                 connection.advance_revision(database)
-            write_sources(path.parent, list_sources(database))
+            write_sources(path.parent, list_stored_sources(database))
 
 
 def move_aside(path: Path, now: float) -> Path:

@@ -98,9 +98,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
     Return the number of its row, and whether it has another title or other aliases than before.
     """
     before = database.execute(
-        "SELECT d.title, d.asset, d.path,"
-        " (SELECT json_group_array(a.alias) FROM document_aliases a WHERE a.doc = d.doc)"
-        " FROM documents d WHERE d.doc_id = ?",
+        f"SELECT d.title, d.asset, d.path, {fts.ALIASES} FROM documents d WHERE d.doc_id = ?",  # noqa: S608 - a constant
         (row.doc_id,),
     ).fetchone()
     asset = int(

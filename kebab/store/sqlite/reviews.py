@@ -65,7 +65,7 @@ _files_decoder = msgspec.json.Decoder(tuple[str, ...])
 
 
 class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
-    """Implements the port `ReviewStore` in a database file or in memory; close it after use.
+    """Stores runs in a database file or in memory; what is stored first stays. Close it after use.
 
     The connection opens with the first call. Reading creates no file. Every method raises
     `NotIndexed` for a file that a newer build wrote, `Locked` when another writer holds it for

@@ -1,11 +1,19 @@
-"""Contains the writer of the database, for the ingest pipeline."""
+"""Contains the writer of the database, and keeps the list of the sources in a file beside it.
 
+When the database is lost, a new one starts with the sources of this file, so that the next ingest
+reads them again. The file also has the names of what no scan of a folder finds: single files, and
+files that the user named although ignore rules skip them.
+"""
+
+import json
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import apsw
+import msgspec
 
 from kebab.core.documents import (
     EMBEDDING_REASON,
@@ -16,12 +24,15 @@ from kebab.core.documents import (
     MovedDocument,
     Source,
     SourcePlan,
+    build_named_files_key,
+    parse_named_files,
 )
+from kebab.core.durable import delete_path, replace_file
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import VectorState
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.store.sqlite import chunks, connection, documents, fts, sources
+from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import (
     Transactions,
     forward,
@@ -31,7 +42,7 @@ from kebab.store.sqlite.connection import (
     translate_sqlite_errors,
     truncate_log,
 )
-from kebab.store.sqlite.lock import IngestState, WriterLock
+from kebab.store.sqlite.lock import SOURCES, IngestState, WriterLock
 
 _MERGE_PAGES, _MERGE_STEPS = 500, 64
 
@@ -71,7 +82,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         self.path = str(get_database_path(data_dir))
         with translate_sqlite_errors(self.path, "write"):
             chunks.update_words(self._database, tokens)
-            sources.restore_sources(self._database, data_dir)
+            restore_sources(self._database, data_dir)
         self._data_dir = data_dir
         self._tokens = tokens
         self._now = now
@@ -120,7 +131,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         self._save_sources()
 
     def _save_sources(self) -> None:
-        sources.write_sources(self._data_dir, sources.list_sources(self._database))
+        write_sources(self._data_dir, list_stored_sources(self._database))
 
     def rebuild_words(self) -> None:
         """Write the words of all passages and names again from what is stored."""
@@ -338,3 +349,77 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Wait until the disk has every change so far."""
         with translate_os_errors(self.path, "write"):
             connection.sync_log(Path(self.path))
+
+
+class ListedSource(Source, frozen=True, kw_only=True):
+    """A source with its single files, and the files of its folder that ignore rules would skip."""
+
+    files: list[str]
+    exempt: list[str]
+
+
+def load_sources(data_dir: Path) -> list[ListedSource]:
+    """Return the sources of the file; none without a file that can be read."""
+    try:
+        return msgspec.json.decode((data_dir / SOURCES).read_bytes(), type=list[ListedSource])
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return []
+
+
+def list_stored_sources(database: apsw.Connection) -> list[ListedSource]:
+    """Return what the file has to say of a database."""
+    rows: list[Any] = database.execute(
+        "SELECT name, root, kind, (SELECT json_group_array(path) FROM documents d"
+        " WHERE d.source = s.source AND s.kind = 'files' AND instr(path, '/') = 0)"
+        " FROM sources s ORDER BY source"
+    ).fetchall()
+    return [
+        ListedSource(
+            name=name,
+            root=root,
+            kind=kind,
+            files=sorted(fts.parse_strings(files)),
+            exempt=sorted(
+                parse_named_files(connection.get_value(database, build_named_files_key(name)))
+            ),
+        )
+        for name, root, kind, files in rows
+    ]
+
+
+def write_sources(data_dir: Path, listed: list[ListedSource]) -> None:
+    """Write the file unless it says the same already.
+
+    Raises:
+        IoError: The file system refused; the old file stays.
+    """
+    content = msgspec.json.format(msgspec.json.encode(listed), indent=1) + b"\n"
+    path = data_dir / SOURCES
+    with translate_os_errors(path, "write"):
+        for draft_of_killed_call in data_dir.glob(f".{SOURCES}.*"):
+            delete_path(draft_of_killed_call)
+        if not path.is_file() or path.read_bytes() != content:
+            with replace_file(path) as draft:
+                draft.write(content)
+
+
+def restore_sources(database: apsw.Connection, data_dir: Path) -> None:
+    """Register the sources of the file in a database that has none; their files are unread."""
+    if database.execute("SELECT EXISTS (SELECT 1 FROM sources)").get:
+        return
+    with database:
+        for one in load_sources(data_dir):
+            database.execute(
+                "INSERT OR IGNORE INTO sources (name, root, kind, listed_rules)"
+                " VALUES (?, ?, ?, ?)",
+                (one.name, one.root, one.kind, None if one.kind == "folder" else ""),
+            )
+            database.execute(
+                "INSERT OR IGNORE INTO unread_files (source, path, indexed)"
+                " SELECT s.source, f.value, 0 FROM json_each(?) f, sources s WHERE s.name = ?",
+                (json.dumps(one.files), one.name),
+            )
+            if one.exempt:
+                connection.set_value(
+                    database, build_named_files_key(one.name), json.dumps(one.exempt)
+                )

@@ -11,8 +11,8 @@ from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.store.sqlite import lock
 from kebab.store.sqlite.reviews import SqliteReviewStore
-from kebab.wire.archive import ExportRequest, ImportRequest
 from kebab.wire.ingest import IngestTextRequest
+from kebab.wire.published import ExportRequest, ImportRequest
 from tests.fakes.review_store import make_run
 
 

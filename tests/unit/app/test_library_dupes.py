@@ -2,7 +2,7 @@ import random
 
 from kebab.app.library import find_duplicates
 from kebab.core.progress import ignore_progress
-from kebab.wire.related import DupesRequest
+from kebab.wire.library import DupesRequest
 
 WORDS = [f"word{number}" for number in range(3000)]
 

@@ -3,7 +3,7 @@
 from kebab.app.library import find_related
 from kebab.errors.catalog import StoreCorrupt
 from kebab.store.vectors import MappedVectors
-from kebab.wire.related import RelatedRequest
+from kebab.wire.library import RelatedRequest
 
 FILLING = "grass sun cloud rain wind snow tree leaf root stem"
 

@@ -14,9 +14,8 @@ from kebab.text.secrets import MASK
 from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.library import InspectChunkRequest, InspectDocRequest
+from kebab.wire.library import DupesRequest, InspectChunkRequest, InspectDocRequest, RelatedRequest
 from kebab.wire.record import encode_json
-from kebab.wire.related import DupesRequest, RelatedRequest
 from kebab.wire.review import ReviewRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.secrets import draw_texts

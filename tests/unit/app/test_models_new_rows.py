@@ -7,7 +7,7 @@ from kebab.app.library import find_related
 from kebab.core.chunks import CosineScale, LanguageTrust, ProbePair
 from kebab.embed import registry
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.wire.related import RelatedDocs, RelatedRequest
+from kebab.wire.library import RelatedDocs, RelatedRequest
 from tests.fakes import tiny_model
 
 WIDE = replace(

@@ -10,9 +10,8 @@ from kebab.app.ingest import ingest_text
 from kebab.app.own_files import reset
 from kebab.app.repair import repair
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.wire.health import DoctorRequest, ResetRequest
+from kebab.wire.health import DoctorRequest, RepairRequest, ResetRequest
 from kebab.wire.ingest import IngestTextRequest
-from kebab.wire.repair import RepairRequest
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from kebab.errors.catalog import ModelUnreachable
 from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import IngestRequest
-from kebab.wire.related import DupesRequest
+from kebab.wire.library import DupesRequest
 from tests.fakes import replies
 from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 

@@ -10,7 +10,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.errors.languages import find_wordings
+from kebab.errors.signal import find_wordings
 
 _ASKED: dict[str, Any] = {"endpoint": "http://127.0.0.1:8080/v1", "operation": "ask"}
 _ADDRESS = "models.llm.endpoint"

@@ -1,3 +1,4 @@
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from kebab.search.vector import (
     embed_query,
     find_nearest,
 )
+from kebab.store.sqlite.reader import QueryCache
 from kebab.wire.search import DegradedChannel
 from tests.fakes.embedder import PROFILE, HashingEmbedder, no_model
 
@@ -111,8 +113,9 @@ def test_without_vectors_the_channel_suggests_an_ingest(base, missing):
     assert found.hint == "kebab ingest"
 
 
-class _Memory:
+class _Memory(QueryCache):
     def __init__(self):
+        super().__init__(Path())
         self.answers = {}
 
     def get(self, namespace, question):

@@ -16,6 +16,7 @@ from kebab.wire.record import (
     _STATUSES,
     DECODE_ERRORS,
     Hinted,
+    Request,
     add_envelope,
     decode_request,
     encode_json,
@@ -93,11 +94,12 @@ def test_a_hint_that_is_no_short_line_is_null(hint):
     assert DoctorCheck(name="n", status="ok", summary="s", fix=hint, duration_ms=0).fix is None
 
 
-def test_every_field_of_every_record_is_documented():
+def test_every_field_of_every_request_is_documented():
     bare = [
         f"{form.__name__}.{name}"
         for form in list_records()
         for name in form.__struct_fields__
+        if issubclass(form, Request)
         if not read_field_docstrings(form).get(name)
     ]
 

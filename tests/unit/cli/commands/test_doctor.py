@@ -1,5 +1,5 @@
 from kebab.cli.channels import OutputChannel
-from kebab.wire.repair import RepairRequest
+from kebab.wire.health import RepairRequest
 
 
 def test_each_check_is_shown_as_it_ends(kebab, home, monkeypatch):

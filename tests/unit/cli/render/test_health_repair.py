@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_repair, render_repair_plan
-from kebab.wire.repair import MovedDatabase
+from kebab.wire.health import MovedDatabase
 from tests.fakes import replies
 
 

@@ -1,7 +1,6 @@
 from kebab.core.documents import Source, build_named_files_key
 from kebab.store.sqlite.lock import SOURCES
-from kebab.store.sqlite.sources import load_sources
-from kebab.store.sqlite.writer import SqliteWriter
+from kebab.store.sqlite.writer import SqliteWriter, load_sources
 from tests.fakes.rows import NOTES, document
 
 FILES = Source(name="/other", root="/other", kind="files")

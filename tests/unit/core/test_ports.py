@@ -1,4 +1,4 @@
-from kebab.core.pictures import PictureAnswer, describe_answers, format_origin, list_failures
+from kebab.core.ports import PictureAnswer, describe_answers, format_origin, list_failures
 from kebab.errors.catalog import ModelBusy
 
 

@@ -1,14 +1,15 @@
 import pytest
 
-from kebab.config import settings_file
-from kebab.config.load import iter_setting_keys, load_settings
-from kebab.config.settings import Settings
-from kebab.config.settings_file import (
+from kebab.config.load import (
+    MOST_BYTES,
     build_toml,
     find_line,
     iter_documented_settings,
+    iter_setting_keys,
+    load_settings,
     read_settings_text,
 )
+from kebab.config.settings import Settings
 from kebab.errors.catalog import ConfigInvalid
 
 TEXT = """\
@@ -44,7 +45,7 @@ def test_the_line_of_a_key_is_found(key, line):
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("path", ["/dev/zero", "long"])
 def test_an_endless_file_is_refused(tmp_path, path):
-    (tmp_path / "long").write_bytes(b"#" * (settings_file.MOST_BYTES + 1))
+    (tmp_path / "long").write_bytes(b"#" * (MOST_BYTES + 1))
 
     with pytest.raises(ConfigInvalid, match="more than 1,048,576 bytes"):
         read_settings_text(tmp_path / path)

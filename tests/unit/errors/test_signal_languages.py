@@ -4,7 +4,7 @@ from string import Formatter
 import pytest
 
 from kebab.errors.catalog import IoError, NotIndexed, build_catalog
-from kebab.errors.languages import LANGUAGES, find_wordings, load_texts, parse_language
+from kebab.errors.signal import LANGUAGES, find_wordings, load_texts, parse_language
 
 FOREIGN = [language for language in LANGUAGES if language != "en"]
 SCRIPTS = {"ko": re.compile("[가-힣]"), "zh": re.compile("[\u4e00-\u9fff]")}

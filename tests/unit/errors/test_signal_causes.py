@@ -2,9 +2,9 @@ from time import process_time
 
 import pytest
 
-from kebab.errors import causes
+from kebab.errors import signal
 from kebab.errors.catalog import IoError
-from kebab.errors.causes import UNKNOWN_CAUSE, clean_cause
+from kebab.errors.signal import UNKNOWN_CAUSE, clean_cause
 
 CARGO = "/home/runner/.cargo/registry/src/index.crates.io-6f17/lance-io-0.30.0/src/local.rs:178:23"
 
@@ -79,7 +79,7 @@ def test_every_error_cleans_its_cause():
 
 @pytest.mark.parametrize("piece", ["a/", "<class 'a."])
 def test_the_time_grows_with_the_length_and_not_with_its_square(piece, monkeypatch):
-    monkeypatch.setattr(causes, "_MAX_CHARS", 10**9)
+    monkeypatch.setattr(signal, "_MAX_CHARS", 10**9)
     seconds = []
     for length in (8_000, 64_000):
         text = (piece * length)[:length]
