@@ -327,7 +327,7 @@ def _find_configured_version(context: AppContext, stored: str | None) -> str | N
 
 def _check_plugins(context: AppContext) -> Finding:
     """Check that every plugin can be used."""
-    from kebab.parse.plugin import find_formats
+    from kebab.parse.isolation import find_formats
     from kebab.plugins import inspect_plugins
 
     settings = context.settings.plugins

@@ -283,7 +283,7 @@ def join_passages(detail: DocumentDetail) -> FileText:
 
 
 def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
-    from kebab.parse.plugin import find_parser
+    from kebab.parse.isolation import find_parser
 
     parser = find_parser(context.settings.plugins, build_parsers(context), document.media)
     return parse_file(read_file(document), document.path, parser)

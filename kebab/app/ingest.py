@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from kebab.cluster.ray_data import RayCluster
     from kebab.core.ports import Embedder
     from kebab.embed.registry import EmbeddingModel
-    from kebab.parse.plugin import Formats
+    from kebab.parse.isolation import Formats
     from kebab.store.sqlite.writer import SqliteWriter
 
 
@@ -102,7 +102,7 @@ def explain_absence(
 def _find_absence(context: AppContext, file: str, root: str) -> str:
     """Return why a file below the root of a source is not in the index."""
     from kebab.parse.containers import read_document
-    from kebab.parse.plugin import find_parser
+    from kebab.parse.isolation import find_parser
     from kebab.source.ignore import find_skip_reason_from_root
     from kebab.source.walk import FolderScanner
 
@@ -241,7 +241,7 @@ def ingest(
     """
     from kebab.ingest.run import run_ingest
     from kebab.ingest.scopes import EmptyLibrary, choose_scopes
-    from kebab.parse.plugin import find_formats
+    from kebab.parse.isolation import find_formats
     from kebab.source.walk import FolderScanner
 
     formats = find_formats(context.settings.plugins)

@@ -52,24 +52,19 @@ _MAX_WORD_CHARS = 64
 
 def estimate_tokens(texts: Sequence[str]) -> list[int]:
     """Return an upper bound of the tokens of each text."""
-    return [_round_figures(_add_figures(text)) for text in texts]
+    return [_estimate_text(text) for text in texts]
 
 
-def _add_figures(text: str) -> int:
-    """Return the sums of a text."""
+def _estimate_text(text: str) -> int:
     raw = text.encode("utf-8", "surrogatepass")
     words = raw.translate(_BLANK_SIGNS).decode("utf-8", "surrogatepass").split()
     signs = len(raw) - len(raw.translate(None, _SIGNS))
-    return sum(map(_FIGURES.__getitem__, words), signs * _SIGN)
-
-
-def _round_figures(total: int) -> int:
-    """Return the upper bound of the tokens of a text with these sums."""
-    words, english = total & _FIELD, total >> _BITS & _FIELD
+    total = sum(map(_FIGURES.__getitem__, words), signs * _SIGN)
+    runs, english = total & _FIELD, total >> _BITS & _FIELD
     keywords = total >> _BITS * 4
-    is_english = english >= _ENGLISH_SHARE * words
+    is_english = english >= _ENGLISH_SHARE * runs
     is_code = not is_english and english < 2 * keywords
-    is_code = is_code and english + keywords >= _ENGLISH_SHARE * words
+    is_code = is_code and english + keywords >= _ENGLISH_SHARE * runs
     units = total >> _BITS * (2 if is_english or is_code else 3) & _FIELD
     return int(units * (_CODE_FACTOR if is_code else 1) / _UNIT + _ROUNDED_UP)
 
@@ -206,10 +201,7 @@ def make_mixed_counter(
 
 
 CHARACTERS_PER_TOKEN = 10
-_CONTEXT_SHARE = 4
-_HEADING_SHARE = 8
 _MIN_ROOM = 8
-_CLIPS = (80, 40, 20)
 _TEXTS_AT_ONCE = 1024
 """How many texts are counted in one batch: their words take a few megabytes."""
 
@@ -256,8 +248,8 @@ def build_contexts(
     """
     unique = list(dict.fromkeys([(), *paths]))
     sizes = dict(zip(unique, _count_context_tokens(title, unique, budget), strict=True))
-    quarter = budget.limit // _CONTEXT_SHARE
-    beside_title = sizes[()] + budget.limit // _HEADING_SHARE
+    quarter = budget.limit // 4
+    beside_title = sizes[()] + budget.limit // 8
     max_tokens = max(quarter, min(beside_title, budget.limit - quarter))
     contexts = {}
     for path in unique:
@@ -281,7 +273,7 @@ def _shorten(
 ) -> tuple[tuple[str, ...], int]:
     """Return the longest form of the path that has at most `max_tokens` tokens."""
     forms = [path[depth:] for depth in range(1, len(path))]
-    forms += [(path[-1][:length].rstrip() + "…",) for length in _CLIPS]
+    forms += [(path[-1][:length].rstrip() + "…",) for length in (80, 40, 20)]
     forms.append(())
     sizes = _count_context_tokens(title, forms, budget)
     return next(
@@ -309,9 +301,6 @@ _LINE = re.compile(r"\n+")
 _SPACE = re.compile(r"\s+|[,、，]")
 _ITEM = re.compile(r"""(?:[}\]"\d]|true|false|null),[ \t]*(?=["{\[])|>[ \t]*(?=<\w)""")
 _INDENT = re.compile(r"^[ \t]*(?=\S)", re.MULTILINE)
-_WINDOW_SHARE = 4
-_COMMAS = ",、，"
-_MAX_MARKS = 8
 
 
 def _make_cutter(pattern: re.Pattern[str]) -> Cutter:
@@ -332,7 +321,7 @@ def _cut_items(text: str, whole: Range, _room: int) -> list[Range]:
 
 def _cut_windows(text: str, whole: Range, room: int) -> list[Range]:
     """Cut into windows that certainly fit, behind a space where there is one."""
-    width = max(1, min(room, whole.end - whole.start) // _WINDOW_SHARE)
+    width = max(1, min(room, whole.end - whole.start) // 4)
     ends = []
     position = whole.start
     while whole.end - position > width:
@@ -344,9 +333,9 @@ def _cut_windows(text: str, whole: Range, room: int) -> list[Range]:
 def _find_last_space(text: str, start: int, end: int) -> int:
     """Return the best position to cut in the second half of a window, else its end."""
     for position in range(end, (start + end) // 2, -1):
-        if text[position - 1].isspace() or text[position - 1] in _COMMAS:
+        if text[position - 1].isspace() or text[position - 1] in ",、，":
             return position
-    for position in range(end, max(start, end - _MAX_MARKS), -1):
+    for position in range(end, max(start, end - 8), -1):
         if not unicodedata.combining(text[position]):
             return position
     return end
@@ -412,7 +401,6 @@ def trim(text: str, part: Range) -> Range | None:
     return Range(broken + 1 if whole_line else first, part.start + len(part_text.rstrip()))
 
 
-_TARGET_SHARE = 0.6
 _TINY_TOKENS = 40
 _MAX_GAP = 200
 
@@ -432,7 +420,18 @@ def pack_pieces(cells: Iterable[list[Piece]], room: int) -> Iterator[Range]:
     """
     current: Piece | None = None
     for cell in _join_headings(cells):
-        pieces = _balance(cell, room)
+        total = sum(piece.size for piece in cell)
+        target = total / -(-total // room) if total else 0
+        parts: list[list[Piece]] = []
+        size = 0
+        for piece in cell:
+            full = size >= target and not (parts and parts[-1][-1].glued)
+            if not parts or full or size + piece.size > room:
+                parts.append([])
+                size = 0
+            parts[-1].append(piece)
+            size += piece.size
+        pieces = [_join(part) for part in parts]
         if current is not None and _should_merge(current, pieces[0], room):
             pieces[0] = _join([current, pieces[0]])
         elif current is not None:
@@ -458,22 +457,6 @@ def _join_headings(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
         yield waiting
 
 
-def _balance(cell: list[Piece], room: int) -> list[Piece]:
-    """Join the pieces of a cell into as few parts as fit, of about equal size."""
-    total = sum(piece.size for piece in cell)
-    target = total / -(-total // room) if total else 0
-    parts: list[list[Piece]] = []
-    size = 0
-    for piece in cell:
-        full = size >= target and not (parts and parts[-1][-1].glued)
-        if not parts or full or size + piece.size > room:
-            parts.append([])
-            size = 0
-        parts[-1].append(piece)
-        size += piece.size
-    return [_join(part) for part in parts]
-
-
 def _is_apart(left: Piece, right: Piece) -> bool:
     """Return whether much text that is no block, e.g. a comment, lies between two pieces."""
     return right.where.start - left.where.end > _MAX_GAP
@@ -485,7 +468,7 @@ def _should_merge(left: Piece, right: Piece, room: int) -> bool:
         return False
     total = left.size + right.size
     tiny = min(left.size, right.size) < _TINY_TOKENS
-    return total <= (room if tiny else room * _TARGET_SHARE)
+    return total <= (room if tiny else room * 0.6)
 
 
 def _join(pieces: list[Piece]) -> Piece:

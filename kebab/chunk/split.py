@@ -122,7 +122,6 @@ _UNNAMED = re.compile(
 """The names that programs give to sheets and tables."""
 
 _INTRODUCTION = (BlockKind.PARAGRAPH, BlockKind.LIST)
-_COLONS = (":", "：")
 
 
 class Section(Struct):
@@ -279,7 +278,7 @@ def _measure_blocks(
         last = cell[-1]
         if after is not None and (last.kind, after[0].kind) == _INTRODUCTION:
             # The sentence that introduces a list stays with it.
-            glued = text[slice(*last.where)].rstrip().endswith(_COLONS)
+            glued = text[slice(*last.where)].rstrip().endswith((":", "："))
             pieces[-1] = pieces[-1]._replace(glued=glued)
         yield pieces
 
@@ -350,7 +349,6 @@ def _find_path(section: Section, first: int, end: int) -> tuple[str, ...]:
 
 
 def _build_chunks(document: ParsedDocument, drafts: Iterable[ChunkDraft]) -> Iterator[Chunk]:
-    """Yield the chunks of the drafts, with their text, lines and places."""
     text, edits = document.text, document.edits
     line, offset, ordinal = 1, 0, 0
     for draft in drafts:

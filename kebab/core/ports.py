@@ -38,8 +38,11 @@ class Parser(Protocol):
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document.
 
+        The parsers of `kebab.parse` raise the same, and do not repeat it.
+
         Raises:
-            ParseFailed: The bytes are not what the media type promises.
+            ParseFailed: The file is damaged, encrypted, too large, of another kind, or has no text.
+            DependencyMissing: The libraries of the parser are not installed.
         """
 
 

@@ -41,7 +41,6 @@ OLE2_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
 _LOCAL_HEADER_BYTES = 30
 _ENCRYPTED_FLAG = 0x1
-_STEP_BYTES = 1 << 20
 _MB = 1_000_000
 
 ENCRYPTED = "the file is encrypted"
@@ -66,15 +65,12 @@ class Archive:
     """The members of a zip archive by name.
 
     `path` and `parser` are for errors. Where two members have one name, the last is read, as by
-    `zipfile`.
+    `zipfile`. Every method, also of derived classes, raises `ParseFailed` for what is damaged,
+    encrypted, of another kind, or expands beyond the limits.
     """
 
     def __init__(self, data: bytes, path: str, parser: str) -> None:
-        """Read the directory of the archive.
-
-        Raises:
-            ParseFailed: The file is no zip archive, is damaged, or expands beyond the limits.
-        """
+        """Read the directory of the archive."""
         self.refuse: Refuse = partial(build_failure, path, parser)
         """Returns the error for this file."""
         self._size = len(data)
@@ -111,11 +107,7 @@ class Archive:
         return clean if clean in self._members else self._by_folded_name.get(clean.casefold())
 
     def find(self, name: str) -> bytes | None:
-        """Return the bytes of a member; None when there is none of that name.
-
-        Raises:
-            ParseFailed: The member is damaged, encrypted, or expands beyond the limits.
-        """
+        """Return the bytes of a member; None when there is none of that name."""
         known = self.find_name(name)
         if known is None:
             return None
@@ -131,47 +123,31 @@ class Archive:
             return self._zip.read(info)
 
     def read(self, name: str) -> bytes:
-        """Return the bytes of a member.
-
-        Raises:
-            ParseFailed: There is no such member, or it cannot be read.
-        """
+        """Return the bytes of a member; `ParseFailed` when there is none of that name."""
         data = self.find(name)
         if data is None:
             raise self.refuse(f"damaged: `{name}` is missing")
         return data
 
     def find_tree(self, name: str | None) -> Element | None:
-        """Return the root of a part in XML; None when there is no such part.
-
-        Raises:
-            ParseFailed: The part is damaged or too large.
-        """
+        """Return the root of a part in XML; None when there is no such part."""
         data = self.find(name) if name else None
         return None if data is None else read_tree(data, str(name), self.refuse)
 
     def check_sizes(self) -> None:
-        """Unpack every member without keeping it, for libraries that trust the directory.
-
-        Raises:
-            ParseFailed: A member is damaged, encrypted, or larger than the directory says.
-        """
+        """Unpack every member without keeping it, for libraries that trust the directory."""
         for name, info in self._members.items():
             if info.flag_bits & _ENCRYPTED_FLAG:
                 raise self.refuse(ENCRYPTED)
             with self._refuse_damage(f"`{name}` cannot be unpacked"):
-                if self._measure(info) != info.file_size:
+                probe = copy(info)
+                probe.file_size += 1  # `zipfile` unpacks no more than this
+                size = 0
+                with self._zip.open(probe) as file:
+                    while part := file.read(1 << 20):
+                        size += len(part)
+                if size != info.file_size:
                     raise self.refuse(f"damaged: the size of `{name}` is wrong")
-
-    def _measure(self, info: zipfile.ZipInfo) -> int:
-        """Return the size of a member, or one more than the directory says when it is larger."""
-        probe = copy(info)
-        probe.file_size += 1  # `zipfile` unpacks no more than this
-        size = 0
-        with self._zip.open(probe) as file:
-            while part := file.read(_STEP_BYTES):
-                size += len(part)
-        return size
 
     @contextmanager
     def _refuse_damage(self, cause: str) -> Iterator[None]:

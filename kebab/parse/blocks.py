@@ -439,7 +439,6 @@ class TextBuilder:
 
 
 def _join_lines(text: str) -> str:
-    """Return a text on one line."""
     return " ".join(normalize_text(text).split())
 
 
@@ -461,16 +460,10 @@ _ENCODED_LINE_CHARS = 60
 _ENCODED_LINE = re.compile(r"[A-Za-z0-9+/]+={0,2}", re.ASCII)
 _MIN_ENCODED_LINES = 8
 _MIN_CHARACTERS = 16
-_DIGIT_SHARE = 0.02
-_MAX_ESCAPE_SHARE = 0.2
 _MINIFIED_CHARS = 2_000
 _REPEATED_CHARS = 20_000
-_MAX_SPACE_SHARE = 0.08
-_ASCII_SHARE = 0.9
-_MARK_SHARE = 0.1
 _MARKS = re.compile(r"[{}()\[\];:=\"'<>&|]")
 _ESCAPES = re.compile(r"%[0-9A-Fa-f]{2}")
-
 
 BLOBS = "encoded, minified or repeated data"
 """What a person reads of the lines that `find_blob_lines` finds."""
@@ -526,21 +519,18 @@ def _is_random(run: str) -> bool:
     escaped = 3 * len(_ESCAPES.findall(run)) if "%" in run else 0
     digits = sum(map(run.count, "0123456789"))
     return (
-        len(set(run)) >= _MIN_CHARACTERS
-        and escaped < _MAX_ESCAPE_SHARE * len(run)
-        and digits > _DIGIT_SHARE * len(run)
+        len(set(run)) >= _MIN_CHARACTERS and escaped < 0.2 * len(run) and digits > 0.02 * len(run)
     )
 
 
 def _is_minified(line: str) -> bool:
-    """Return whether a line is code or markup without space."""
     size = len(line)
     if size < _MINIFIED_CHARS or line.lstrip().startswith("|"):
         return False
     return (
-        sum(map(line.count, " \t")) < _MAX_SPACE_SHARE * size
-        and len(line.encode("ascii", "ignore")) > _ASCII_SHARE * size
-        and len(_MARKS.findall(line)) > _MARK_SHARE * size
+        sum(map(line.count, " \t")) < 0.08 * size
+        and len(line.encode("ascii", "ignore")) > 0.9 * size
+        and len(_MARKS.findall(line)) > 0.1 * size
     )
 
 
@@ -549,15 +539,12 @@ def is_repeated(line: str) -> bool:
     return len(line) >= _REPEATED_CHARS and len(set(line)) < _MIN_CHARACTERS
 
 
-_TAB = 8
-
-
 class Lines:
     """The lines of a text without tabs, with their indents; a blank line has the indent -1."""
 
     def __init__(self, text: str) -> None:
         lines = text.split("\n")
-        self.raw = [line.expandtabs(_TAB) if "\t" in line else line for line in lines]
+        self.raw = [line.expandtabs(8) if "\t" in line else line for line in lines]
         self.text = [line.strip() for line in self.raw]
         self.indents = [
             len(line) - len(line.lstrip()) if bare else -1

@@ -12,7 +12,7 @@ import io
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from email.errors import MessageError
 from functools import lru_cache, partial
@@ -53,11 +53,7 @@ class ContainerParser:
     version = _VERSION
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; the first bytes of the file are enough.
-
-        Raises:
-            ParseFailed: The bytes are neither a mailbox nor an archive.
-        """
+        """Return the document; the first bytes of the file are enough."""
         is_known = data.startswith(b"PK") or _EXPORT in data
         if not is_known and next(find_messages(io.BytesIO(data)), None) is None:
             cause = "neither a mailbox, a zip archive, nor an export of Evernote"
@@ -85,7 +81,6 @@ class _Attachments:
 
 
 def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
-    """Return the files that are attached to a document."""
     if media == PDF:
         files = _list_attached_files(data)
         return _Attachments((name, partial(bytes, content)) for name, content in files)
@@ -126,7 +121,6 @@ def _list_note_files(data: bytes, path: str) -> Iterator[tuple[str, Callable[[],
 _FILE = b"/EmbeddedFile"
 _STREAM = re.compile(rb">>\s{0,9}stream\r?\n")
 _OBJECT = re.compile(rb"(\d{1,10})\s+\d{1,5}\s+\Z")
-_MAX_HEAD = 4_000
 _LENGTH = re.compile(rb"/Length\s+(\d{1,10})(?!\s+\d+\s+R)")
 _SPEC = re.compile(rb"<<((?:[^<>]|<<[^<>]{0,200}>>|<[0-9A-Fa-f\s]{0,2000}>){0,4000}+)>>")
 _TARGET = re.compile(rb"/EF\s*<<[^<>]{0,100}?/U?F\s+(\d{1,10})")
@@ -147,7 +141,13 @@ def _list_attached_files(data: bytes) -> Iterator[tuple[str, bytes]]:
         return
     streams = [*_list_streams(data)]
     packed = [_read_stream(data, at, head) for _, head, at in streams if b"/ObjStm" in head]
-    names = _read_names([data, *filter(None, packed)])
+    parts = [data, *filter(None, packed)]
+    names: dict[int, str] = {}
+    for spec in (match for part in parts for match in _SPEC.finditer(part)):
+        target = _TARGET.search(spec[1]) if b"/EF" in spec[1] else None
+        found = {one[1]: _decode_name(one) for one in _NAME.finditer(spec[1])}
+        if target and found:
+            names[int(target[1])] = found.get(b"UF") or found.get(b"F", "")
     for number, head, at in streams:
         content = _read_stream(data, at, head) if number in names else None
         if content is not None:
@@ -157,7 +157,7 @@ def _list_attached_files(data: bytes) -> Iterator[tuple[str, bytes]]:
 def _list_streams(data: bytes) -> Iterator[tuple[int, bytes, int]]:
     """Yield the number of each object with a stream, its dictionary, and where its bytes begin."""
     for match in _STREAM.finditer(data):
-        start = data.rfind(b"obj", max(0, match.start() - _MAX_HEAD), match.start())
+        start = data.rfind(b"obj", max(0, match.start() - 4_000), match.start())
         number = _OBJECT.search(data, max(0, start - 20), max(0, start))
         if number:
             yield int(number[1]), data[start : match.start()], match.end()
@@ -178,17 +178,6 @@ def _read_stream(data: bytes, start: int, head: bytes) -> bytes | None:
     except zlib.error:
         return None
     return None if unpacker.unconsumed_tail else content
-
-
-def _read_names(parts: Sequence[bytes]) -> Mapping[int, str]:
-    """Return the names of files by the number of the object with their bytes."""
-    names: dict[int, str] = {}
-    for spec in (match for part in parts for match in _SPEC.finditer(part)):
-        target = _TARGET.search(spec[1]) if b"/EF" in spec[1] else None
-        found = {one[1]: _decode_name(one) for one in _NAME.finditer(spec[1])}
-        if target and found:
-            names[int(target[1])] = found.get(b"UF") or found.get(b"F", "")
-    return names
 
 
 def _decode_name(match: re.Match[bytes]) -> str:
@@ -295,9 +284,7 @@ class _Evernote:
             return _EXPORT_FORM % file.read(end - start)
 
 
-_ENCRYPTED_FLAG = 0x1
 _UTF8_FLAG = 0x800
-_MIN_SUSPICIOUS_BYTES = 16_000_000
 
 
 class _Zip:
@@ -319,14 +306,14 @@ class _Zip:
 
     def read(self, name: str, most: int | None = None) -> bytes:
         info = self._infos[name]
-        if info.flag_bits & _ENCRYPTED_FLAG:
+        if info.flag_bits & 0x1:
             raise ValueError(ENCRYPTED)
         if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
             raise ValueError(f"packed by a method that is not read: {info.compress_type}")
         size = info.file_size if most is None else min(most, info.file_size)
         if size > MAX_MEMBER_BYTES:
             raise ValueError(f"expands to more than {MAX_MEMBER_BYTES // 1_000_000} MB")
-        if size > max(info.compress_size * MAX_RATIO, _MIN_SUSPICIOUS_BYTES):
+        if size > max(info.compress_size * MAX_RATIO, 16_000_000):
             raise ValueError(f"expands to more than {MAX_RATIO} times its size")
         with self._open() as file:
             file.seek(info.header_offset)

@@ -94,13 +94,10 @@ In the right encoding nearly all letters beyond ASCII are those of one language,
 its stop words. Two encodings that give nearly as likely texts are a matter of doubt.
 """
 
-_MAX_FOREIGN_SHARE = 0.35
 _LEAST_FIT = 0.9
-_NEAR = 0.05
 _MIXED = 0.1
 """What a text in English lacks, whose letters may be those of any Western name."""
 
-_LEAST_SINGLE_SHARE = 0.7
 _HIGH_RUNS = re.compile(rb"[\x80-\xff]+")
 _PUNCTUATION = frozenset("‘’‚‛“”„–—…•·€™§©®°«»›‹²³¹½¼¾µ×÷ªº¡¿£¥¢´†‡‰\u00a0\u00ad\u00b6")
 _MARKS_IN_WORDS = frozenset("’‘·´\u00ad\u00a0–—")
@@ -128,21 +125,21 @@ def detect_latin_encoding(sample: bytes) -> LatinEncoding | None:
     if not found:
         return None
     best = max(found, key=lambda one: one[0])
-    near = [codec for score, codec, _ in found if codec != best[1] and score > best[0] - _NEAR]
+    near = [codec for score, codec, _ in found if codec != best[1] and score > best[0] - 0.05]
     return LatinEncoding(best[1], near[0] if near else None)
 
 
 def has_single_letters(sample: bytes) -> bool:
     """Return whether bytes beyond ASCII mostly stand alone, as they do in words of Latin script."""
     runs = _HIGH_RUNS.findall(sample)
-    return sum(len(run) == 1 for run in runs) >= _LEAST_SINGLE_SHARE * len(runs)
+    return sum(len(run) == 1 for run in runs) >= 0.7 * len(runs)
 
 
 def _score(text: str, codec: str) -> float:
     """Return how well a text fits the best language of an encoding; 0 where it fits none."""
     letters = sum(map(str.isalpha, text))
     signs = _list_signs(text)
-    if not signs or len(signs) > _MAX_FOREIGN_SHARE * letters:
+    if not signs or len(signs) > 0.35 * letters:
         return 0.0
     words = [word.lower() for word in _WORD.findall(text)]
     lists = load_stop_words()
@@ -252,7 +249,6 @@ def detect_escaped_encoding(data: bytes) -> str | None:
 
 
 def _decode_strictly(data: bytes, codec: str) -> str:
-    """Return the text of bytes, empty when they are of another encoding."""
     try:
         return data.decode(codec)
     except UnicodeDecodeError:
@@ -268,7 +264,6 @@ _BOMS = (
 )
 _MARKS = frozenset({b"", *(mark for mark, _ in _BOMS)})
 _CONTROLS = bytes({*range(0x20), 0x7F} - set(b"\b\t\n\v\f\r\x1b"))
-_CONTROL_SHARE = 0.05
 _FEW_CONTROLS = 8
 _VALID_PER_BROKEN = 4
 _MARK_RUN = re.compile(r"([^\x00-\x7f\w\s]{128,})")
@@ -307,7 +302,13 @@ def decode_raw(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded
     if encoding is None:
         raise ParseFailed(path=path, parser=parser, cause="binary data, not text")
     raw = body.decode(encoding, "replace")
-    warnings = (*_describe_losses(raw, body, encoding), *_describe_doubt(body, encoding))
+    lost = raw.count(REPLACEMENT)
+    if lost:
+        lost -= body.count(REPLACEMENT.encode(encoding, "ignore") or REPLACEMENT.encode())
+    warnings = (
+        *((f"characters that are not {encoding} were replaced: {lost}",) if lost > 0 else ()),
+        *_describe_doubt(body, encoding),
+    )
     return Decoded(raw, encoding, warnings)
 
 
@@ -336,7 +337,7 @@ def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
     body = data.rstrip(b"\0")
     controls = len(body) - len(body.translate(None, _CONTROLS))
     padding_only = not body and len(data) >= _FEW_CONTROLS
-    if padding_only or (controls >= _FEW_CONTROLS and controls > _CONTROL_SHARE * len(body)):
+    if padding_only or (controls >= _FEW_CONTROLS and controls > 0.05 * len(body)):
         return None, data
     return _detect_8bit(data)
 
@@ -357,14 +358,6 @@ def _detect_8bit(data: bytes) -> tuple[str, bytes]:
         return "utf-8", data
     encoding = detect_legacy_encoding(data)
     return encoding or "utf-8", data
-
-
-def _describe_losses(raw: str, body: bytes, encoding: str) -> tuple[str, ...]:
-    """Return a warning about bytes that the codec cannot decode."""
-    lost = raw.count(REPLACEMENT)
-    if lost:
-        lost -= body.count(REPLACEMENT.encode(encoding, "ignore") or REPLACEMENT.encode())
-    return (f"characters that are not {encoding} were replaced: {lost}",) if lost > 0 else ()
 
 
 def _describe_doubt(body: bytes, encoding: str) -> tuple[str, ...]:

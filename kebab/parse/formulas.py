@@ -20,7 +20,6 @@ _SCRIPT = re.compile(f"([\x02\x04])[^{_MARKS}]*\x06(?:\\1[^{_MARKS}]*\x06)*")
 """A superscript or subscript; programs cut it into several runs."""
 
 _NOTE_MARK = re.compile(r"(\d?)(?:\x05\x02|\x02\x05)\s{0,9}\[?(\w{1,9})\]?\s{0,9}\x06")
-_MAX_NESTED = 4
 
 _RAISED = dict(
     zip(
@@ -43,7 +42,6 @@ _SCRIPTS = {
 _RAISED_BY_HABIT = frozenset({"st", "nd", "rd", "th", *"*†‡§¶′″'\"°º®™©"})
 """The ends of ordinals and signs that are raised by themselves: no exponents."""
 
-
 _WORD = re.compile("[A-Za-z]{4}")
 """Words stay words: few readers and no embedding model know them in raised letters."""
 
@@ -60,7 +58,7 @@ def write_scripts(text: str) -> str:
     if _find_mark(text) is None:
         return text
     text = _NOTE_MARK.sub(lambda one: f"{one[1]}^[{one[2]}]" if one[1] else f"^{one[2]}", text)
-    for _ in range(_MAX_NESTED):
+    for _ in range(4):
         text, count = _SCRIPT.subn(_write_script, text)
         if not count:
             break
@@ -87,7 +85,6 @@ _MAX_DEPTH = 50
 
 _INVISIBLE = re.compile("[\u200b\u2061-\u2064\ufeff]")
 _STYLED = re.compile("[\U0001d400-\U0001d7ff]")
-_LEAVES = frozenset({"t", "mi", "mn", "mo", "ms", "mtext"})
 _LEFT_OUT = frozenset({"annotation", "annotation-xml", "mphantom", "none", "del", "moveFrom"})
 _SIGNS = dict(
     zip("∑∏∫∮{}$", (r"\sum", r"\prod", r"\int", r"\oint", r"\{", r"\}", r"\$"), strict=True)
@@ -136,7 +133,7 @@ def _convert(element: Element, depth: int) -> str:
     tag = get_local_tag(element.tag)
     if tag in _LEFT_OUT or depth > _MAX_DEPTH:
         return "" if tag in _LEFT_OUT else "".join(element.itertext())
-    if tag in _LEAVES:
+    if tag in {"t", "mi", "mn", "mo", "ms", "mtext"}:
         text = _INVISIBLE.sub("", "".join(element.itertext()))
         text = _STYLED.sub(lambda one: unicodedata.normalize("NFKC", one[0]), text)
         text = text if tag == "t" else " ".join(text.split())

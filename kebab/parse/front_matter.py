@@ -19,10 +19,8 @@ Value: TypeAlias = str | list[Any] | dict[str, Any] | None
 """A scalar, or a list or a mapping of values."""
 
 _MAX_CHARS = 4 * 1024 * 1024
-_MAX_TOML_CHARS = 256 * 1024
 _LEVELS = 9
 _NULL_WORDS = frozenset({"", "~", "null", "Null", "NULL"})
-_NOT_ALONE = "text follows the object"
 _REST_OF_LINE = re.compile(r"[ \t]*(?:\n|\Z)")
 
 
@@ -40,11 +38,7 @@ class Block(NamedTuple):
 
 class _YamlHandler(YAMLHandler):
     def load(self, fm: str, **_options: object) -> Any:
-        """Return the upper levels of a mapping.
-
-        Raises:
-            ValueError: The text is no YAML, or no mapping; the message says which.
-        """
+        """Return the upper levels of a mapping."""
         try:
             node = yaml.compose(fm, Loader=yaml.CBaseLoader)
         except yaml.YAMLError as failure:
@@ -58,12 +52,8 @@ class _YamlHandler(YAMLHandler):
 
 class _TomlHandler(BaseHandler):
     def load(self, fm: str) -> dict[str, Any]:
-        """Return all fields.
-
-        Raises:
-            ValueError: The text is no TOML.
-        """
-        if len(fm) > _MAX_TOML_CHARS:
+        """Return all fields."""
+        if len(fm) > (256 * 1024):
             raise ValueError("is too long for TOML")
         try:
             return tomllib.loads(fm)
@@ -73,18 +63,14 @@ class _TomlHandler(BaseHandler):
 
 class _JsonHandler(JSONHandler):
     def split(self, text: str) -> tuple[str, str]:
-        """Return one object that ends with its line, and the rest of the text.
-
-        Raises:
-            ValueError: There is none.
-        """
+        """Return one object that ends with its line, and the rest of the text."""
         try:
             _, end = json.JSONDecoder().raw_decode(text)
         except RecursionError as failure:
             raise ValueError("is not valid JSON") from failure
         rest = _REST_OF_LINE.match(text, end)
         if rest is None:
-            raise ValueError(_NOT_ALONE)
+            raise ValueError("text follows the object")
         return text[:end], text[rest.end() :]
 
 

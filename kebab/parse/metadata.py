@@ -90,6 +90,7 @@ def build_metadata(fields: Fields) -> Metadata:
         for value in (lower.get("tags"), lower.get("tag"), nested.get("tags"))
         for tag in to_tags(value)
     ]
+    texts = (next(iter(_list_texts(lower[one])), "") for one in _DATE_FIELDS if lower.get(one))
     return Metadata(
         title=_to_title(lower.get("title")),
         tags=list_unique(tags or to_tags(lower.get("keywords"))),
@@ -97,7 +98,7 @@ def build_metadata(fields: Fields) -> Metadata:
         authors=list_unique(
             name for field in ("author", "authors") for name in to_authors(lower.get(field))
         ),
-        date=_find_date(lower),
+        date=next(filter(None, map(parse_date, texts)), None),
         aliases=list_unique(
             name for field in ("alias", "aliases") for name in _to_aliases(lower.get(field))
         ),
@@ -106,7 +107,6 @@ def build_metadata(fields: Fields) -> Metadata:
 
 
 _MAX_LEVELS = 8
-_MAX_PROPERTY_CHARS = 1_000
 
 
 def _iterate_properties(key: str, value: Any, level: int = 0) -> Iterator[tuple[str, str]]:
@@ -118,7 +118,7 @@ def _iterate_properties(key: str, value: Any, level: int = 0) -> Iterator[tuple[
             yield from _iterate_properties(path, inner, level + 1)
     elif value is not None:
         text = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
-        yield key, text[:_MAX_PROPERTY_CHARS].encode(errors="replace").decode()
+        yield key, text[:1_000].encode(errors="replace").decode()
 
 
 def merge_metadata(front: Metadata, properties: Metadata, tags: Iterable[str]) -> Metadata:
@@ -135,7 +135,6 @@ def merge_metadata(front: Metadata, properties: Metadata, tags: Iterable[str]) -
 
 
 def _to_title(value: Any) -> str | None:
-    """Return a title; lists, tables and flags are none."""
     if value is None or isinstance(value, bool | list | dict):
         return None
     return " ".join(str(value).split()) or None
@@ -179,13 +178,6 @@ def _to_aliases(value: Any) -> list[str]:
     return [text for text in texts if text and not text.startswith(("/", "http:", "https:"))]
 
 
-def _find_date(fields: Fields) -> str | None:
-    """Return the first of the dates that can be read."""
-    texts = (next(iter(_list_texts(fields[one])), "") for one in _DATE_FIELDS if fields.get(one))
-    return next(filter(None, map(parse_date, texts)), None)
-
-
-_MAX_SALVAGED_CHARS = 16 * 1024
 _OPENING = re.compile(r"(?:---|\+\+\+)[ \t]*\n(?=[^\n]*\S)|\{")
 _KEY_LINE = re.compile(r"[ \t]*[\w.-]+[ \t]*[:=]")
 _LONG_KEY_LINE = re.compile(r"[\w.-]+(?: [\w.-]+){1,2}:[ \t]*[\[{\"'&*!%@`]")
@@ -265,7 +257,7 @@ def _salvage_fields(inner: str) -> Fields:
     Often the title has a bare colon.
     """
     fields: dict[str, str | list[str]] = {}
-    for name, rest in _FIELD_LINE.findall(inner[:_MAX_SALVAGED_CHARS]):
+    for name, rest in _FIELD_LINE.findall(inner[: 16 * 1024]):
         value = rest.strip()
         if value.startswith("[") and value.endswith("]"):
             fields[name] = [part.strip(" \"'") for part in value[1:-1].split(",")]

@@ -105,13 +105,7 @@ class LazyParser:
         return max(limits) * all(limits) if limits else None
 
     def parse(self, data: bytes, path: str, *companion: bytes) -> ParsedDocument:
-        """Return the document; where a limit ends the work, what was read before.
-
-        Raises:
-            ParseFailed: The bytes are not what the media type promises.
-            DependencyMissing: The libraries of the parser are not installed.
-            MemoryError: There is too little memory for any part.
-        """
+        """Return the document; where a limit ends the work, what was read before."""
         parser = _load_parser(self._target, *self._arguments)
         return parse_in_part(parser, data, path, *companion)
 
@@ -171,7 +165,7 @@ PARSERS: Mapping[str, Parser] = {
     media.ODP: LazyParser("odp-v5", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v5", "web.epub:EpubParser", isolated=True),
-    media.ENEX_NOTE: LazyParser("enex-v4", "exports.enex:EnexParser", isolated=True),
+    media.ENEX_NOTE: LazyParser("enex-v4", "exports:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v6", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v3", "mail.message:MhtmlParser", isolated=True),
     media.EMAIL: LazyParser("email-v4", "mail.message:EmailParser", isolated=True),
@@ -206,7 +200,7 @@ PARSERS: Mapping[str, Parser] = {
     },
     media.CHAT: LazyParser(
         "chat-v4",
-        "exports.chat_export:ChatExportParser",
+        "exports:ChatExportParser",
         isolated=True,
         companion="../users.json",
     ),

@@ -107,7 +107,6 @@ def list_changes(repository: Repository, paths: Sequence[str]) -> dict[str, Line
 
 
 def _read_patch(patch: bytes) -> dict[bytes, Lines | None]:
-    """Return the changed lines of each file in a patch without context."""
     found: dict[bytes, list[tuple[int, int]] | None] = {}
     path: bytes | None = None
     in_head = False
@@ -138,11 +137,7 @@ class _Outcome(NamedTuple):
 
 
 def _require(folder: str, *arguments: str) -> bytes:
-    """Return what git writes.
-
-    Raises:
-        InvalidInput: It fails, for example because the folder belongs to somebody else.
-    """
+    """Return what git writes."""
     done = _run(folder, *arguments)
     if done.found is None:
         raise InvalidInput(field=_FIELD, cause=f"git cannot compare {folder}: {done.fault}")

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -217,7 +217,10 @@ def enter_folder(
     """
     for name in (GIT_FILE, OWN_FILE):
         if name in names:
-            layer = _add_layer(layer, len(folder), name, _read_lines(absolute, name))
+            raw = Path(absolute, name).read_bytes()
+            layer = _add_layer(
+                layer, len(folder), name, raw.decode("utf-8-sig", "surrogateescape").splitlines()
+            )
     return layer
 
 
@@ -229,11 +232,11 @@ def find_skip_reason(
     No ignore file takes the name of a secret back, because an exception such as `!*.json` is not
     meant for one.
     """
-    if layer is not None:
-        found = _find_match(layer, f"{path}/" if folder else path)
-        if found is not None and found.include:
-            return found.layer.reason
-        if found is not None and found.layer.origin != GIT_FILE:
+    if found := _find_match(layer, f"{path}/" if folder else path):
+        decisive, is_left_out = found
+        if is_left_out:
+            return decisive.reason
+        if decisive.origin != GIT_FILE:
             # An exception of the user overrides the other defaults.
             return SECRET if not folder and _is_secret(rules, root, path) else None
     name = path.rpartition("/")[2]
@@ -252,9 +255,8 @@ def _is_secret(rules: ScanRules, root: str, path: str) -> bool:
 
 def allows_secret(rules: ScanRules, path: str) -> bool:
     """Return whether the settings ask for a file that usually holds secrets."""
-    layer = _build_secret_layer(rules.secret_files)
-    match = _find_match(layer, path) if layer else None
-    return match is not None and match.include
+    found = _find_match(_build_secret_layer(rules.secret_files), path)
+    return found is not None and found[1]
 
 
 @lru_cache(maxsize=4)
@@ -290,27 +292,14 @@ def _descend(root: str, rules: ScanRules, path: str) -> Iterator[tuple[str, Laye
         above += f"{part}/"
 
 
-class _Match(NamedTuple):
-    """The layer that decides, the position of its pattern, and whether the pattern leaves out."""
-
-    layer: Layer
-    number: int
-    include: bool
-
-
-def _find_match(layer: Layer, probe: str) -> _Match | None:
-    current: Layer | None = layer
-    while current is not None:
-        result = current.spec.check_file(probe[current.base :])
-        if result.include is not None and result.index is not None:
-            return _Match(current, result.index, result.include)
-        current = current.parent
+def _find_match(layer: Layer | None, probe: str) -> tuple[Layer, bool] | None:
+    """Return the layer that decides, and whether its pattern leaves out."""
+    while layer is not None:
+        result = layer.spec.check_file(probe[layer.base :])
+        if result.include is not None:
+            return layer, result.include
+        layer = layer.parent
     return None
-
-
-def _read_lines(absolute: str, name: str) -> list[str]:
-    raw = Path(absolute, name).read_bytes()
-    return raw.decode("utf-8-sig", "surrogateescape").splitlines()
 
 
 def _add_layer(parent: Layer | None, base: int, origin: str, lines: Iterable[str]) -> Layer | None:

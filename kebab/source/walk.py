@@ -87,8 +87,6 @@ _COARSE_NS = 2_000_000_000
 _FINE_NS = 20_000_000
 _SECOND_NS = 1_000_000_000
 
-_VISITS_PER_TICK = 256
-
 CHANGED_NS = 0
 """The time of a folder that may have changed while it was listed, so that it is listed again."""
 
@@ -150,11 +148,7 @@ class _Walk:
         self._visited = 0
 
     def run(self, below: str) -> None:
-        """Visit the folder `below`, empty for the root, and all folders below it.
-
-        Raises:
-            OSError: The folder itself cannot be listed.
-        """
+        """Visit the folder `below`, empty for the root, and all folders below it."""
         layer = build_base_layer(self._rules)
         if below:
             layer = build_layers_above(self._root, self._rules, below)
@@ -183,7 +177,7 @@ class _Walk:
         for child in children:
             self._visit(child, folder.path + child.name, f"{start}{child.name}", layer)
             self._visited += 1
-            if self._visited % _VISITS_PER_TICK == 0:  # the time of the caller may be short
+            if self._visited % 256 == 0:  # the time of the caller may be short
                 self._tick()
 
     def _visit(
@@ -287,27 +281,23 @@ class FolderScanner:
     ) -> None:
         """Add files that the user named, or the reasons why they cannot be documents."""
         for path in paths:
-            _add_named_file(found, root, path, rules)
-
-
-def _add_named_file(found: ScanResult, root: str, path: str, rules: ScanRules) -> None:
-    absolute = join_root(root, path)
-    try:
-        stat = Path(absolute).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError:
-        found.seen += 1
-        found.skip_unreadable(path)
-        return
-    found.seen += 1
-    if not modes.S_ISREG(stat.st_mode):
-        found.skips.add("special_file", path)
-        return
-    try:
-        _add_file(found, path, absolute, stat, rules, real=resolve_links(absolute))
-    except OSError:
-        found.skip_unreadable(path)
+            absolute = join_root(root, path)
+            try:
+                stat = Path(absolute).stat()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:
+                found.seen += 1
+                found.skip_unreadable(path)
+                continue
+            found.seen += 1
+            try:
+                if modes.S_ISREG(stat.st_mode):
+                    _add_file(found, path, absolute, stat, rules, real=resolve_links(absolute))
+                else:
+                    found.skips.add("special_file", path)
+            except OSError:
+                found.skip_unreadable(path)
 
 
 def _add_file(

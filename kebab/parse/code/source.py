@@ -58,8 +58,6 @@ _CLOSER = re.compile(
     r"\s*(?:[\])}>;{|=]|(?:end|else|begin|where|fi|done|esac|catch|in)\b)", re.IGNORECASE
 )
 _MAX_INDENT = 8
-_MAX_NAME_CHARS = 80
-_MAX_LINE_CHARS = 300
 
 
 class _Part(NamedTuple):
@@ -73,7 +71,7 @@ class _Part(NamedTuple):
 
 def find_named_spans(text: str) -> list[Span]:
     """Return source code as spans of lines: a heading for each name that is found, and code."""
-    lines = [line[:_MAX_LINE_CHARS].expandtabs(4).rstrip() for line in text.split("\n")]
+    lines = [line[:300].expandtabs(4).rstrip() for line in text.split("\n")]
     spans: list[Span] = []
     open_parts: list[_Part] = []
     done = 0
@@ -114,7 +112,7 @@ def _find_parts(lines: Sequence[str]) -> Iterator[_Part]:
         while first > below and _COMMENT.match(lines[first - 1]):
             first -= 1
         if last - number > 1:
-            yield _Part(found["name"].strip("'\"")[:_MAX_NAME_CHARS], first, number, last)
+            yield _Part(found["name"].strip("'\"")[:80], first, number, last)
             below = number + 1
 
 
@@ -142,7 +140,6 @@ _GENERATED = re.compile(
 )
 _HEAD_LINES = 12  # which may say that the file is generated
 _KEPT_LINES = 40
-_MINIFIED_AVERAGE = 300
 _MANY_CHARS = 10_000
 """A file of more characters may be minified if its lines have more than 300 on average."""
 _CPLUSPLUS = re.compile(
@@ -170,11 +167,7 @@ class SourceParser:
     version = "source-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; its headings are the symbols.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-        """
+        """Return the document; its headings are the symbols."""
         decoded = decode(data, path, self.version)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)
@@ -183,7 +176,6 @@ class SourceParser:
         return document._replace(warnings=(*document.warnings, *warnings))
 
     def _find_spans(self, text: str, path: str) -> tuple[Iterable[Span], tuple[str, ...]]:
-        """Return the code as spans of lines, and warnings."""
         del path
         return find_named_spans(text), ()
 
@@ -213,7 +205,7 @@ class CodeParser(SourceParser):
 def find_generated(text: str) -> str:
     """Return what makes a file one that no person wrote, else an empty string."""
     lines = text.count("\n") + 1
-    if len(text) > _MANY_CHARS and len(text) > lines * _MINIFIED_AVERAGE:
+    if len(text) > _MANY_CHARS and len(text) > lines * 300:
         parts = text.split("\n")
         if sum(len(parts[number]) for number in find_blob_lines(text)) * 2 > len(text):
             return "minified code"

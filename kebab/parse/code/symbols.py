@@ -238,9 +238,7 @@ SYNTAXES: Mapping[str, Syntax] = {
 }
 """The syntax of each language, by its name in citations; `tsx` is TypeScript with elements."""
 
-
 FEATURE = "reading source code"
-PACKAGE = "tree-sitter"
 EXTRA = "code"
 
 _DEEPEST_HEADING = 6
@@ -277,7 +275,7 @@ def load_grammar(language: str) -> "Language":
         DependencyMissing: It is not installed.
     """
     module, _, function = SYNTAXES[language].grammar.partition(".")
-    with translate_import_errors(FEATURE, PACKAGE, EXTRA):
+    with translate_import_errors(FEATURE, "tree-sitter", EXTRA):
         from tree_sitter import Language
 
         grammar: object = getattr(import_module(module), function)()
@@ -316,7 +314,14 @@ class SymbolFinder:
             syntax.containers, syntax.types, syntax.values, syntax.holders
         )
         self._inside = syntax.wrappers | syntax.blocks | {"ERROR"}
-        self._imports = self._find_imports(root)
+        first = last = 0
+        for child in root.named_children:
+            if child.type in self._syntax.imports:
+                first = first if last else child.start_point[0]
+                last = self._get_end(child)
+            elif last and child.type not in self._syntax.leads:
+                break
+        self._imports = (first, last) if last - first >= _LONG_IMPORTS else (0, 0)
 
     def cut_scope(self, node: "Node", level: int, first: int, last: int) -> Iterator[Span]:
         """Yield the spans of the lines of a scope, whose symbols get headings of a level."""
@@ -435,17 +440,6 @@ class SymbolFinder:
         owner = _find_receiver(node)
         name = f"{owner}.{name}" if owner else name
         return name if _NAME.fullmatch(name) and len(name) <= _MAX_NAME_CHARS else None
-
-    def _find_imports(self, root: "Node") -> tuple[int, int]:
-        """Return the lines [first, last) of the first run of imports when it is long."""
-        first = last = 0
-        for child in root.named_children:
-            if child.type in self._syntax.imports:
-                first = first if last else child.start_point[0]
-                last = self._get_end(child)
-            elif last and child.type not in self._syntax.leads:
-                break
-        return (first, last) if last - first >= _LONG_IMPORTS else (0, 0)
 
     def _list_members(self, node: "Node") -> "list[Node]":
         """Return the children of a node, with those of its body in place of the body."""

@@ -36,7 +36,6 @@ _LABELS = dict(pair.split(":") for pair in _NAMES_AND_LABELS.split(";"))
 _TEXTS = ("DESCRIPTION", "COMMENT", "NOTE")
 """The properties that are paragraphs."""
 
-_STRUCTURED = frozenset({"ADR", "ORG", "N"})
 _PEOPLE = frozenset({"ORGANIZER", "ATTENDEE"})
 _TIMES = frozenset(
     {"DTSTART", "DTEND", "DUE", "COMPLETED", "RECURRENCE-ID", "RDATE", "EXDATE", "BDAY"}
@@ -70,7 +69,7 @@ class _Property(NamedTuple):
         """Return the value in words; empty for data."""
         if _DATA.search(self.parameters) or self.value.startswith("data:"):
             return ""
-        if self.name in _STRUCTURED:
+        if self.name in {"ADR", "ORG", "N"}:
             parts = (self._replace(value=one).text for one in _DIVISION.findall(self.value))
             return ", ".join(" ".join(part.split()) for part in parts)
         text = re.sub("(?i)^(?:mailto|tel):", "", " ".join(self.text.split()))
@@ -134,11 +133,7 @@ class CardParser:
     version = "cards-v1"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; a file of one entry has its title, date and organiser.
-
-        Raises:
-            ParseFailed: The file is no calendar and has no contact.
-        """
+        """Return the document; a file of one entry has its title, date and organiser."""
         components, warnings = _read_components(data, path, self.version)
         entries = [one for one in components if one.kind in _ENTRIES]
         calendars = [one for one in components if one.kind == "VCALENDAR"]
@@ -186,11 +181,7 @@ _MAX_OPEN = 20
 
 
 def _read_components(data: bytes, path: str, parser: str) -> tuple[list[_Component], list[str]]:
-    """Return the components of a file in the order of their starts, and warnings.
-
-    Raises:
-        ParseFailed: The file has no component.
-    """
+    """Return the components of a file in the order of their starts, and warnings."""
     decoded = decode(b"\n".join(_unfold(data)), path, parser)
     components: list[_Component] = []
     stack: list[_Component] = []

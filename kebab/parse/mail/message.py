@@ -29,8 +29,6 @@ from kebab.parse.web.html_page import decode_declared, decode_html, find_codec
 _BROKEN = (ValueError, LookupError, TypeError, AttributeError, MessageError, binascii.Error)
 """What the standard library raises for broken headers and encodings."""
 
-_MAX_HEADER_CHARS = 2_000
-
 
 def parse_message(data: bytes) -> Message:
     """Return a message; the standard library accepts any bytes."""
@@ -41,7 +39,7 @@ def read_header(message: Message, name: str) -> str:
     """Return a header as text on one line, empty when it is missing."""
     for key, value in message.raw_items():
         if key.lower() == name:
-            return " ".join(_decode_header(str(value)).split())[:_MAX_HEADER_CHARS]
+            return " ".join(_decode_header(str(value)).split())[:2_000]
     return ""
 
 
@@ -224,14 +222,22 @@ class MessageWriter:
         headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
         self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
         self._write_part(message, 0)
-        self._leave_out_forms()
+        others, builder = self._others, self._builder
+        found = TextBuilder()
+        self._builder = found
+        for number, one in enumerate(others):
+            if number < _MAX_MESSAGE_PARTS:
+                self._write_part(one, 1)
+        self._builder, self._others = builder, []
+        words = dict.fromkeys(word.strip(_MARKS) for word in found.build("").text.split())
+        known = {word.strip(_MARKS) for word in builder.read_text().split()}
+        builder.leave_out(_FORMS, " ".join(word for word in words if word not in known))
         attachments = list_attachments(message)
         if attachments:
             self._builder.add_paragraph("Attachments:")
             self._builder.add_list([(0, _describe(one)) for one in attachments])
 
     def _write_part(self, part: Message, depth: int) -> None:
-        """Write the texts of a part."""
         self._parts += 1
         if depth > _MAX_DEPTH or self._parts > _MAX_MESSAGE_PARTS:
             self._warn(_TOO_MANY)
@@ -245,31 +251,15 @@ class MessageWriter:
             for inner in parts if kind != _MESSAGE or not depth else ():
                 self._write_part(inner, depth + 1)
         elif kind in _TEXTS and not _is_attached(part):
-            self._write_text(part, kind)
-
-    def _leave_out_forms(self) -> None:
-        """Keep the words of other forms of the text that the chosen one does not have."""
-        others, builder = self._others, self._builder
-        found = TextBuilder()
-        self._builder = found
-        for number, one in enumerate(others):
-            if number < _MAX_MESSAGE_PARTS:
-                self._write_part(one, 1)
-        self._builder, self._others = builder, []
-        words = dict.fromkeys(word.strip(_MARKS) for word in found.build("").text.split())
-        known = {word.strip(_MARKS) for word in builder.read_text().split()}
-        builder.leave_out(_FORMS, " ".join(word for word in words if word not in known))
-
-    def _write_text(self, part: Message, kind: str) -> None:
-        html = kind == "text/html"
-        try:
-            text = read_text(part, self._path, self._parser, html=html)
-            if html:
-                add_fragment(self._builder, text, 1)
-            else:
-                add_plain_text(self._builder, text, flowed=part.get_param("format") == "flowed")
-        except (ParseFailed, ValueError):
-            self._warn("a part of a message is unreadable")
+            html = kind == "text/html"
+            try:
+                text = read_text(part, self._path, self._parser, html=html)
+                if html:
+                    add_fragment(self._builder, text, 1)
+                else:
+                    add_plain_text(self._builder, text, flowed=part.get_param("format") == "flowed")
+            except (ParseFailed, ValueError):
+                self._warn("a part of a message is unreadable")
 
     def _warn(self, warning: str) -> None:
         if warning not in self.warnings and len(self.warnings) < _MANY_WARNINGS:
@@ -285,7 +275,6 @@ def _describe(attachment: Attachment) -> str:
 _FORMS = "other forms of the text of mails"
 _MARKS = ".,;:!?()[]<>\"'*_#|>-"
 _STUB_WORDS = 60
-_TIMES_MORE = 3
 _HTML_MARKUP = re.compile(rb"<(style|script|head)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 
@@ -298,7 +287,7 @@ def _choose_alternative(parts: list[Message]) -> Message:
     for part in parts:
         if part.get_content_type() == "text/plain" and (text := read_payload(part)).strip():
             words = len(text.split())
-            is_stub = words < _STUB_WORDS and _TIMES_MORE * words < _count_html_words(parts)
+            is_stub = words < _STUB_WORDS and 3 * words < _count_html_words(parts)
             return forms[-1] if is_stub and forms else part
     return forms[-1] if forms else parts[-1]
 
@@ -330,7 +319,6 @@ def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> 
             lines.append(line.lstrip("> ") if is_quoted else line.rstrip())
 
 
-_MAX_PAGE_PARTS = 10_000
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
@@ -340,14 +328,9 @@ class MhtmlParser:
     version = "mhtml-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The bytes are no saved page.
-            DependencyMissing: The HTML parser is not installed.
-        """
+        """Return the document."""
         message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
-        parts = islice(message.walk(), _MAX_PAGE_PARTS)
+        parts = islice(message.walk(), 10_000)
         pages = (one for one in parts if one.get_content_type() in _PAGES)
         page = next(pages, None)
         if page is None:
@@ -374,7 +357,6 @@ _KNOWN_HEADER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
-_HEAD_BYTES = 65_536
 _NOT_MAIL = "no e-mail: it has no headers"
 _MAY_HAVE_FILES = re.compile(
     rb"^content-(?:type:(?!\s*(?:text/(?:plain|html)|multipart/alternative))"
@@ -409,11 +391,7 @@ class EmailParser:
     version = "email-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The bytes are no message.
-        """
+        """Return the document."""
         message = load_message(data, path, self.version)
         builder = TextBuilder()
         writer = MessageWriter(builder, path, self.version)
@@ -428,7 +406,7 @@ class EmailParser:
 
 def has_headers(data: bytes) -> bool:
     """Return whether the bytes begin with the headers of a message."""
-    head = data[:_HEAD_BYTES].lstrip(b"\r\n \t\xef\xbb\xbf")
+    head = data[:65_536].lstrip(b"\r\n \t\xef\xbb\xbf")
     first = head.partition(b"\n")[0]
     block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
     begins = _HEADER.match(first) is not None or first.startswith(b"From ")

@@ -29,12 +29,7 @@ class MsgParser(EmailParser):
     version = "msg-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The file is damaged, or no message.
-            DependencyMissing: The library is not installed.
-        """
+        """Return the document."""
         converted, warnings = convert_message(data, path, self.version)
         document = super().parse(converted, path)
         return document._replace(warnings=(*document.warnings, *warnings))
@@ -126,7 +121,6 @@ class MessageReader:
         return email
 
     def _build_attachment(self, folder: str, codec: str) -> Message:
-        """Return the part with an attached file or message."""
         prefix = f"{folder}/__substg1.0_"
         inner = f"{prefix}3701000D"
         if f"{inner}/{_PROPERTIES}" in self.names:

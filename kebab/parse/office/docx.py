@@ -39,9 +39,7 @@ _NOTES = {
     "commentReference": "comment",
 }
 _SCRIPT_MARKS = {"superscript": SUPERSCRIPT, "subscript": SUBSCRIPT}
-_PICTURES = frozenset({"drawing", "pict", "object"})
 _LINK_FIELD = re.compile(r'HYPERLINK\s+"([^"]+)"')
-_FALSE = frozenset({"0", "false", "off"})
 
 
 class InlineReader:
@@ -106,7 +104,7 @@ class InlineReader:
         """Read a run that is not hidden, with marks around raised or lowered text."""
         properties = find_child(run, "rPr")
         hidden = find_child(properties, "vanish")
-        if hidden is not None and get_attribute(hidden, "val") not in _FALSE:
+        if hidden is not None and get_attribute(hidden, "val") not in {"0", "false", "off"}:
             self._leave_out("hidden text", run)
             return
         style = self._styles.get(office.get_value(properties, "rStyle"), office.NO_STYLE)
@@ -136,7 +134,7 @@ class InlineReader:
             relation = self._relations.get(get_attribute(element, "id"))
             if relation and relation.external and office.is_file_link(relation.target):
                 self.links.append(relation.target)
-        elif tag in _PICTURES:
+        elif tag in {"drawing", "pict", "object"}:
             self.pictures += 1
 
 
@@ -156,11 +154,7 @@ class DocxParser:
     version = "docx-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; citations name its sections.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, or no Word document.
-        """
+        """Return the document; citations name its sections."""
         package = office.Package(data, path, self.version, "document")
         reader = _BodyReader(package)
         part = package.main
@@ -170,15 +164,22 @@ class DocxParser:
 
 
 class _BodyReader:
-    """Converts the blocks of the body."""
-
     def __init__(self, package: office.Package) -> None:
         self._package = package
         self._builder = TextBuilder()
         self._styles = office.read_styles(self._find_part("styles"))
         self._lists = office.Lists(self._find_part("numbering"))
         self._inline = InlineReader(package, package.main, self._styles, self._builder)
-        self._inline.notes = self._read_notes()
+        notes = {}
+        for kind in _NOTES.values():
+            part = self._package.find_related(self._package.main, f"{kind}s") or ""
+            reader = InlineReader(self._package, part, self._styles, self._builder)
+            for element in list_children(self._package.find_tree(part)):
+                if get_attribute(element, "type", "normal") == "normal":
+                    text = " ".join(reader.list_lines(element))
+                    note = label_note(text, get_attribute(element, "author"), kind)
+                    notes[kind, get_attribute(element, "id")] = note
+        self._inline.notes = notes
         self._notes: list[office.Graphic] = []
         """What the open table refers to."""
         self._title = ""
@@ -211,7 +212,6 @@ class _BodyReader:
         return self._builder.build(path, metadata, links=self._inline.links)
 
     def _list_margins(self) -> Iterator[tuple[str, Iterator[str]]]:
-        """Yield the headers and footers with their lines."""
         for relation in self._package.read_relations(self._package.main).values():
             if relation.kind in {"header", "footer"} and not relation.external:
                 root = self._package.find_tree(relation.target)
@@ -220,19 +220,6 @@ class _BodyReader:
 
     def _find_part(self, kind: str) -> Element | None:
         return self._package.find_tree(self._package.find_related(self._package.main, kind))
-
-    def _read_notes(self) -> dict[tuple[str, str], str]:
-        """Return the texts of footnotes, endnotes and comments by kind and id."""
-        notes = {}
-        for kind in _NOTES.values():
-            part = self._package.find_related(self._package.main, f"{kind}s") or ""
-            reader = InlineReader(self._package, part, self._styles, self._builder)
-            for element in list_children(self._package.find_tree(part)):
-                if get_attribute(element, "type", "normal") == "normal":
-                    text = " ".join(reader.list_lines(element))
-                    note = label_note(text, get_attribute(element, "author"), kind)
-                    notes[kind, get_attribute(element, "id")] = note
-        return notes
 
     def _get_style(self, properties: Element | None) -> office.Style:
         return self._styles.get(office.get_value(properties, "pStyle"), office.NO_STYLE)
@@ -366,6 +353,5 @@ def _list_wrapped(element: Element, tag: str) -> Iterator[Element]:
 
 
 def _continues_above(cell: Element) -> bool:
-    """Return whether a cell is merged with the cell above."""
     merged = find_child(find_child(cell, "tcPr"), "vMerge")
     return merged is not None and get_attribute(merged, "val", "continue") == "continue"

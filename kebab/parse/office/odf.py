@@ -35,14 +35,10 @@ _SHAPES = frozenset(
 )
 """The elements of a drawing that may hold text."""
 
-_MAX_SPACES = 200
 _ESCAPED = re.compile(r"_([0-9a-f]{2})_")
-_MAX_BASES = 20
 
 
 class _Styles:
-    """The styles of paragraphs by name."""
-
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
         self._names: dict[str, str] = {}
@@ -75,8 +71,7 @@ class _Styles:
         return next(marks, "")
 
     def _list_bases(self, name: str) -> Iterator[str]:
-        """Yield a style and those that it is based on."""
-        for _ in range(_MAX_BASES):
+        for _ in range(20):
             if not name:
                 break
             yield name
@@ -151,10 +146,7 @@ class _Reader:
             elif tag in _SHAPES:
                 self.add_shape(element)
             elif reason := office.CONTENTS if tag in _INDEXES else _HIDDEN.get(tag):
-                self._leave_out(reason, element)
-
-    def _leave_out(self, reason: str, element: Element) -> None:
-        self.builder.leave_out(reason, " ".join(self.list_texts(element)))
+                self.builder.leave_out(reason, " ".join(self.list_texts(element)))
 
     def add_shape(self, shape: Element) -> None:
         """Add the texts of a shape, and the description of a picture."""
@@ -164,23 +156,21 @@ class _Reader:
                 self._pictures += 1
             elif tag == "object":
                 self.builder.add_paragraph(self._read_equation(shape))
-                self._add_chart(self._document.find_object(get_attribute(child, "href")))
+                for element in find_all(
+                    self._document.find_object(get_attribute(child, "href")), "title", "table"
+                ):
+                    if get_local_tag(element.tag) == "title":
+                        self.builder.add_paragraph(f"Chart: {' '.join(self.list_texts(element))}")
+                    else:
+                        rows = self._read_table(element, office.Inline())
+                        self.builder.add_table(rows[: office.MAX_POINTS + 1])
+                        rest = chain.from_iterable(rows[office.MAX_POINTS + 1 :])
+                        self.builder.leave_out(office.CHART_ROWS, " ".join(rest))
             elif tag == "desc" and (child.text or "").strip():
                 self.builder.add_quote(f"Picture: {_BLANKS.sub(' ', child.text or '').strip()}")
             else:
                 self.add_block(child)
         self.builder.end_run()
-
-    def _add_chart(self, root: Element | None) -> None:
-        """Add the titles and the table of a chart."""
-        for element in find_all(root, "title", "table"):
-            if get_local_tag(element.tag) == "title":
-                self.builder.add_paragraph(f"Chart: {' '.join(self.list_texts(element))}")
-            else:
-                rows = self._read_table(element, office.Inline())
-                self.builder.add_table(rows[: office.MAX_POINTS + 1])
-                rest = chain.from_iterable(rows[office.MAX_POINTS + 1 :])
-                self.builder.leave_out(office.CHART_ROWS, " ".join(rest))
 
     def _add_paragraph(self, element: Element) -> None:
         role = self.styles.get_role(get_attribute(element, "style-name"))
@@ -256,27 +246,23 @@ class _Reader:
             left, text = spans.pop(column, (0, ""))
             if get_local_tag(cell.tag) == "table-cell":
                 left = read_count(cell, "number-rows-spanned", _MAX_REPEATED)
-                text = self._read_cell(cell, rest)
+                texts: list[str] = []
+                for child in cell:
+                    tag = get_local_tag(child.tag)
+                    if tag in {"p", "h"}:
+                        texts.append(self._read_into(rest, child))
+                    elif tag == "list":
+                        texts += (text for _, text in self._list_items(child, 0, rest))
+                    elif tag == "table":
+                        texts.append(office.join_rows(self._read_table(child, rest)))
+                text = "\n".join(filter(None, map(str.strip, texts)))
             if left > 1:
                 spans[column] = (left - 1, text)
             times = read_count(cell, "number-columns-repeated", _MAX_REPEATED) if text else 1
             column += times
             yield from [text] * times
 
-    def _read_cell(self, cell: Element, rest: office.Inline) -> str:
-        texts: list[str] = []
-        for child in cell:
-            tag = get_local_tag(child.tag)
-            if tag in {"p", "h"}:
-                texts.append(self._read_into(rest, child))
-            elif tag == "list":
-                texts += (text for _, text in self._list_items(child, 0, rest))
-            elif tag == "table":
-                texts.append(office.join_rows(self._read_table(child, rest)))
-        return "\n".join(filter(None, map(str.strip, texts)))
-
     def _read(self, element: Element) -> office.Inline:
-        """Return the contents of a paragraph or a heading."""
         inline = office.Inline()
         self._collect(element, inline)
         return inline.end()
@@ -286,7 +272,7 @@ class _Reader:
         for child in element:
             tag = get_local_tag(child.tag)
             if tag == "s":
-                inline.parts.append(" " * read_count(child, "c", _MAX_SPACES))
+                inline.parts.append(" " * read_count(child, "c", 200))
             elif tag == "tab":
                 inline.parts.append("\t")
             elif tag == "line-break":
@@ -333,7 +319,6 @@ class _Reader:
 
 
 def _list_rows(table: Element) -> Iterator[Element]:
-    """Yield the rows of a table, also those in groups."""
     for child in table:
         tag = get_local_tag(child.tag)
         if tag == "table-row":
@@ -358,11 +343,7 @@ class OdtParser:
     version = "odt-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, or no OpenDocument text.
-        """
+        """Return the document."""
         document = office.OpenDocument(data, path, self.version)
         reader = _Reader(document)
         for element in _read_body(document, reader, "text"):
@@ -379,11 +360,7 @@ class OdpParser:
     version = "odp-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, or no OpenDocument presentation.
-        """
+        """Return the document."""
         document = office.OpenDocument(data, path, self.version)
         reader = _Reader(document)
         pages = (
@@ -393,7 +370,26 @@ class OdpParser:
         )
         for number, page in enumerate(pages, 1):
             reader.builder.begin_place(Place(0, number))
-            _add_slide(reader, page, number)
+            shapes = [(get_attribute(one, "class"), one) for one in list_children(page, *_SHAPES)]
+            titles = (reader.list_texts(one) for role, one in shapes if role == "title")
+            others = [one for role, one in shapes if role not in _FOOTERS | {"title"}]
+            quotes = [
+                "Notes: " + "\n".join(reader.list_texts(frame))
+                for notes in list_children(page, "notes")
+                for frame in notes
+                if get_attribute(frame, "class") == "notes" and any(reader.list_texts(frame))
+            ]
+            quotes += map(reader.read_note, list_children(page, "annotation"))
+            graphics = (next(find_all(one, "object", "desc"), None) for one in others)
+            has_text = quotes or any(any(reader.list_texts(one)) for one in others)
+            has_text = bool(has_text) or any(one is not None for one in graphics)
+            office.add_slide_heading(
+                reader.builder, " ".join(chain.from_iterable(titles)), number, has_text=has_text
+            )
+            for shape in others:
+                reader.add_shape(shape)
+            for quote in quotes:
+                reader.builder.add_quote(quote)
         return reader.build(path)
 
 
@@ -419,27 +415,3 @@ def _list_headers(root: Element | None) -> Iterator[Element]:
     """Yield the headers and footers of the master pages within an element."""
     for page in find_all(root, "master-page"):
         yield from list_children(page, "header", "footer")
-
-
-def _add_slide(reader: _Reader, page: Element, number: int) -> None:
-    """Add the title of a slide, its shapes in their order, the notes and the comments."""
-    shapes = [(get_attribute(one, "class"), one) for one in list_children(page, *_SHAPES)]
-    titles = (reader.list_texts(one) for role, one in shapes if role == "title")
-    others = [one for role, one in shapes if role not in _FOOTERS | {"title"}]
-    quotes = [
-        "Notes: " + "\n".join(reader.list_texts(frame))
-        for notes in list_children(page, "notes")
-        for frame in notes
-        if get_attribute(frame, "class") == "notes" and any(reader.list_texts(frame))
-    ]
-    quotes += map(reader.read_note, list_children(page, "annotation"))
-    graphics = (next(find_all(one, "object", "desc"), None) for one in others)
-    has_text = quotes or any(any(reader.list_texts(one)) for one in others)
-    has_text = bool(has_text) or any(one is not None for one in graphics)
-    office.add_slide_heading(
-        reader.builder, " ".join(chain.from_iterable(titles)), number, has_text=has_text
-    )
-    for shape in others:
-        reader.add_shape(shape)
-    for quote in quotes:
-        reader.builder.add_quote(quote)

@@ -17,11 +17,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
-from kebab.parse.archive import (
-    ENCRYPTED,
-    OLE2_MAGIC,
-    Archive,
-)
+from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, Archive
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.metadata import convert_properties
 from kebab.parse.office.docx import DocxParser
@@ -66,12 +62,7 @@ class DocParser(DocxParser):
     version = "doc-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; citations name its sections.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, or no Word document.
-            DependencyMissing: The library is not installed.
-        """
+        """Return the document; citations name its sections."""
         refuse_foreign(data, path, self.version)
         with translate_import_errors("reading Word 97-2003 documents", "msdoc2docx", "office"):
             from doc2docx import convert
@@ -105,14 +96,20 @@ class OldOfficeParser:
         self._kind = kind
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; citations name its sections or slides. Deleted text is left out.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, of another kind, or has only pictures.
-            DependencyMissing: The library is not installed.
-        """
+        """Return the document; citations name its sections or slides. Deleted text is left out."""
         kind, metadata = self._detect_kind(data, path)
-        model = self._load(data, path, kind)
+        with translate_import_errors("reading old Office and Hangul documents", "dochan", "office"):
+            from dochan import Dochan
+        options = {"revision_mode": "final"} if kind.startswith("hwp") else {}
+        with TemporaryDirectory(prefix="kebab-") as folder:
+            source = Path(folder, f"file.{kind}")
+            source.write_bytes(data)
+            try:
+                model = Dochan(str(source), **options).doc
+            except FAULTS as fault:
+                raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from fault
+        if any("MemoryError" in error for error in model.errors):  # the library catches it
+            raise MemoryError
         errors = "\n".join(model.errors)
         writer = _ElementWriter([style.name for style in model.styles])
         for number, section in enumerate(model.sections, 1):
@@ -148,22 +145,6 @@ class OldOfficeParser:
             raise ParseFailed(path=path, parser=self.version, cause=_HANGUL_3)
         refuse_foreign(data, path, self.version)
         return self._kind, None
-
-    def _load(self, data: bytes, path: str, suffix: str) -> Any:
-        """Return the model of the library."""
-        with translate_import_errors("reading old Office and Hangul documents", "dochan", "office"):
-            from dochan import Dochan
-        options = {"revision_mode": "final"} if suffix.startswith("hwp") else {}
-        with TemporaryDirectory(prefix="kebab-") as folder:
-            source = Path(folder, f"file.{suffix}")
-            source.write_bytes(data)
-            try:
-                model = Dochan(str(source), **options).doc
-            except FAULTS as fault:
-                raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from fault
-        if any("MemoryError" in error for error in model.errors):  # the library catches it
-            raise MemoryError
-        return model
 
 
 def _explain_no_text(errors: str, pictures: int) -> str:

@@ -45,11 +45,7 @@ class Package(Archive):
     """The parts of an office file, and how they relate."""
 
     def __init__(self, data: bytes, path: str, parser: str, kind: str) -> None:
-        """Open a file whose main part has the root element `kind`, e.g. `document`.
-
-        Raises:
-            ParseFailed: The file is damaged or encrypted, expands too much, or is of another kind.
-        """
+        """Open a file whose main part has the root element `kind`, e.g. `document`."""
         super().__init__(data, path, parser)
         roots = self.read_relations("").values()
         mains = [one.target for one in roots if one.kind == "officeDocument" and not one.external]
@@ -201,11 +197,7 @@ class OpenDocument(Archive):
     """The parts of an OpenDocument file."""
 
     def __init__(self, data: bytes, path: str, parser: str) -> None:
-        """Open a file, and read its properties.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, or expands too much.
-        """
+        """Open a file, and read its properties."""
         super().__init__(data, path, parser)
         if b"encryption-data" in (self.find("META-INF/manifest.xml") or b""):
             raise self.refuse(ENCRYPTED)
@@ -243,7 +235,6 @@ LONGEST_HEADING = 300
 """A longer paragraph is text, whatever its style."""
 
 _LIST = re.compile(r"(?i)list (?:bullet|number) (\d)")
-_MAX_BASES = 20
 _MAX_LEVEL = 9
 
 
@@ -293,7 +284,7 @@ def _resolve_style(name: str, raw: Mapping[str, Element]) -> Style:
     """Return a style; the nearest of it and its bases decides each property."""
     label, outline, numbering, script = "", 0, None, ""
     current: str | None = name
-    for _ in range(_MAX_BASES):
+    for _ in range(20):
         element = raw.get(current or "")
         if element is None:
             break
@@ -434,7 +425,6 @@ def add_slide_heading(builder: TextBuilder, title: str, number: int, *, has_text
 MAX_POINTS = 200
 """The most rows of a chart; further ones are left out."""
 
-_MAX_SERIES = 20
 _DIGIT, _INDEX = re.compile("[0-9]"), re.compile("[0-9]{1,5}")
 _FILE_NAMES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".svg", ".tif", ".tiff")
 
@@ -471,7 +461,7 @@ def read_chart(root: Element | None) -> Graphic:
     if root is None:
         return Graphic()
     titles = [join_paragraphs(title) for title in find_all(root, "title")]
-    series = list(find_all(root, "ser"))[:_MAX_SERIES]
+    series = list(find_all(root, "ser"))[:20]
     names = [" ".join(_read_points(find_child(one, "tx")).values()) for one in series]
     values = [_read_points(_find_any(one, ("val", "yVal"))) for one in series]
     categories = [_read_points(_find_any(one, ("cat", "xVal"))) for one in series]

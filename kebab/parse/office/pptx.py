@@ -11,7 +11,6 @@ from kebab.parse.archive import find_all, get_local_tag, list_children
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.office import ooxml as office
 
-_SHAPES = frozenset({"sp", "pic", "graphicFrame"})
 _LISTS = frozenset({"body", "obj", ""})
 _LINE_EMU = 350_000
 """Shapes whose tops differ by less than about a centimetre stand side by side."""
@@ -39,21 +38,6 @@ def list_shapes(root: Element | None) -> Iterator[Shape]:
         for element in office.choose_alternative(child) if is_choice else (child,):
             last = _read_position(element) or last
             placed.append((*last, element))
-    for element in _sort_in_lines(placed):
-        tag = get_local_tag(element.tag)
-        if tag == "grpSp":
-            yield from list_shapes(element)
-        elif tag in _SHAPES:
-            placeholder = next(find_all(element, "ph"), None)
-            properties = next(find_all(element, "cNvPr"), element)
-            role = "" if placeholder is None else placeholder.get("type", "")
-            has_bullets = next(find_all(element, "buChar", "buAutoNum"), None) is not None
-            is_list = has_bullets if placeholder is None else role in _LISTS
-            yield Shape(element, tag, role, is_list, office.read_description(properties))
-
-
-def _sort_in_lines(placed: Iterable[tuple[int, int, Element]]) -> Iterator[Element]:
-    """Yield the shapes at some (top, left) by lines; a line is what begins near its first shape."""
     lines: list[list[tuple[int, Element]]] = []
     begin = 0
     for top, left, shape in sorted(placed, key=itemgetter(0)):
@@ -61,7 +45,17 @@ def _sort_in_lines(placed: Iterable[tuple[int, int, Element]]) -> Iterator[Eleme
             lines.append([])
             begin = top
         lines[-1].append((left, shape))
-    return (shape for line in lines for _, shape in sorted(line, key=itemgetter(0)))
+    for element in (shape for line in lines for _, shape in sorted(line, key=itemgetter(0))):
+        tag = get_local_tag(element.tag)
+        if tag == "grpSp":
+            yield from list_shapes(element)
+        elif tag in {"sp", "pic", "graphicFrame"}:
+            placeholder = next(find_all(element, "ph"), None)
+            properties = next(find_all(element, "cNvPr"), element)
+            role = "" if placeholder is None else placeholder.get("type", "")
+            has_bullets = next(find_all(element, "buChar", "buAutoNum"), None) is not None
+            is_list = has_bullets if placeholder is None else role in _LISTS
+            yield Shape(element, tag, role, is_list, office.read_description(properties))
 
 
 def _read_position(element: Element) -> tuple[int, int] | None:
@@ -97,11 +91,7 @@ class PptxParser:
     version = "pptx-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, or no presentation.
-        """
+        """Return the document."""
         package = office.Package(data, path, self.version, "presentation")
         return _DeckReader(package).read(path)
 
@@ -162,7 +152,6 @@ class _DeckReader:
         self._links += filter(office.is_file_link, links)
 
     def _read_shape(self, shape: Shape, part: str) -> office.Graphic:
-        """Return the contents of a shape."""
         graphic = office.Graphic()
         if shape.tag == "pic":
             self._pictures += 1

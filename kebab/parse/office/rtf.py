@@ -72,7 +72,6 @@ _INFO = frozenset({"title", "author", "keywords", "subject"})
 _MARKERS = frozenset({"listtext", "pntext"})
 _DESTINATIONS = _MARKERS | {"fonttbl", "stylesheet", "info", "atnauthor", *_ASIDES}
 _KNOWN = _DESTINATIONS | {"shppict", "shpinst"}
-_PARAGRAPH_ENDS = frozenset({"par", "sect", "page"})
 _MAX_FONTS = 10_000
 _MAX_DEPTH = 8
 
@@ -99,8 +98,6 @@ class _Properties:
 
 
 class _Reader:
-    """Reads one text into a builder."""
-
     def __init__(self, data: bytes) -> None:
         self.builder = TextBuilder()
         self.info: dict[str, str] = {}
@@ -174,7 +171,7 @@ class _Reader:
             group.destination = "none" if begins else group.destination
         elif group.destination == "info" if word in _INFO else word in _DESTINATIONS:
             group.destination = word if group.destination != "none" else "none"
-        elif word in _PARAGRAPH_ENDS:
+        elif word in {"par", "sect", "page"}:
             self._end_paragraph()
         else:
             self._set_character(word, number)
@@ -256,14 +253,12 @@ class _Reader:
         self._at_start = self._at_start and data.isspace()
 
     def _flush(self) -> None:
-        """Decode the collected bytes."""
         text = self._bytes.decode(self._group.codec or self._page_codec, "replace")
         self._bytes.clear()
         if text:
             self._add_text(text)
 
     def _add_text(self, text: str) -> None:
-        """Add text to the destination of the group."""
         destination = self._group.destination
         if destination in _INFO:
             self.info[destination] = self.info.get(destination, "") + text
@@ -326,11 +321,7 @@ class RtfParser:
     version = "rtf-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The file is not in Rich Text Format.
-        """
+        """Return the document."""
         body = data.lstrip(b"\xef\xbb\xbf\r\n\t \0")
         if not body.startswith(b"{\\rtf"):
             raise ParseFailed(path=path, parser=self.version, cause="not an RTF file")

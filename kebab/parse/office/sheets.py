@@ -35,7 +35,6 @@ from kebab.parse.archive import (
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.office.ooxml import (
     CONTENT,
-    Graphic,
     OpenDocument,
     Package,
     choose_alternative,
@@ -52,32 +51,8 @@ if TYPE_CHECKING:
 _MAX_DIGITS = 7
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
-
 _Note: TypeAlias = tuple[int, int, str]
 """A line that belongs to a cell: the row from 1, the column from 0, and the text."""
-
-
-def _read_notes(file: Package) -> Mapping[str, list[_Note]]:
-    """Return the comments, text boxes and charts of the sheets of a workbook by sheet.
-
-    Raises:
-        ParseFailed: A part is damaged or too large.
-    """
-    relations = file.read_relations(file.main)
-    people = {
-        person.get("id", ""): person.get("displayName", "")
-        for one in relations.values()
-        if one.kind == "person"
-        for person in list_children(file.find_tree(one.target))
-    }
-    notes: defaultdict[str, list[_Note]] = defaultdict(list)
-    for name, part in _list_sheets(file):
-        for relation in file.read_relations(part).values():
-            if relation.kind == "drawing":
-                notes[name] += _list_drawings(file, relation.target)
-            elif relation.kind in {"comments", "threadedComment"}:
-                notes[name] += _list_comments(file.find_tree(relation.target), people)
-    return notes
 
 
 def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[_Note]:
@@ -115,18 +90,16 @@ def _list_drawings(package: Package, part: str) -> Iterator[_Note]:
             if get_local_tag(one.tag) == "cNvPr":
                 texts.append(read_description(one))
             else:
-                texts.append(_write_line(read_linked_graphic(package, part, one)))
+                graphic = read_linked_graphic(package, part, one)
+                names = ", ".join(filter(None, graphic.rows[0])) if graphic.rows else ""
+                labels = ", ".join(filter(None, (row[0] for row in graphic.rows[1:])))
+                items = ", ".join(text for _, text in graphic.items)
+                title = graphic.text or ("Chart" if names or labels else "")
+                texts.append(
+                    "; ".join(filter(None, (title, names, labels, items, graphic.description)))
+                )
         for text in filter(None, texts):
             yield row, column, " ".join(text.split())
-
-
-def _write_line(graphic: Graphic) -> str:
-    """Return a chart or a diagram as one line; the values of a chart are those of cells."""
-    names = ", ".join(filter(None, graphic.rows[0])) if graphic.rows else ""
-    labels = ", ".join(filter(None, (row[0] for row in graphic.rows[1:])))
-    items = ", ".join(text for _, text in graphic.items)
-    title = graphic.text or ("Chart" if names or labels else "")
-    return "; ".join(filter(None, (title, names, labels, items, graphic.description)))
 
 
 def _read_number(text: str | None) -> int:
@@ -149,7 +122,6 @@ MAX_CELLS = 200_000
 MAX_COLUMNS = 256
 """The most columns of a row that are read."""
 
-_MAX_MERGED_ROWS = 1_000
 _LARGEST_WHOLE = 1e21
 _SECONDS_OF_HOUR, _SECONDS_OF_MINUTE = 3600, 60
 
@@ -203,7 +175,11 @@ class _SheetWriter:
         if sheet.start is None:
             return
         offset = sheet.start[1]
-        merged = _list_merged_cells(sheet, offset)
+        merged: dict[int, list[int]] = defaultdict(list)
+        for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
+            if left >= offset:
+                for row in range(top + 1, min(bottom, top + 1_000) + 1):
+                    merged[row].append(left - offset)
         above: list[str] = []
         cut = False
         for index, values in enumerate(sheet.iter_rows()):
@@ -238,16 +214,6 @@ def _show_value(value: Value, code: str) -> str:
     if code and isinstance(value, int | float) and not isinstance(value, bool):
         return show_number(value, text, code)
     return text
-
-
-def _list_merged_cells(sheet: "CalamineSheet", offset: int) -> dict[int, list[int]]:
-    """Return, by row from 0, the columns whose cell is merged with the one above."""
-    merged: dict[int, list[int]] = defaultdict(list)
-    for (top, left), (bottom, _) in sheet.merged_cell_ranges or ():
-        if left >= offset:
-            for row in range(top + 1, min(bottom, top + _MAX_MERGED_ROWS) + 1):
-                merged[row].append(left - offset)
-    return merged
 
 
 def format_value(value: Value) -> str:
@@ -317,11 +283,7 @@ _LONGEST_TYPED = 10
 
 
 def _read_formats(package: Package) -> dict[str, Formats]:
-    """Return the formats of the cells of each sheet, without those that show numbers as stored.
-
-    Raises:
-        ParseFailed: A part is damaged or too large.
-    """
+    """Return the formats of the cells of each sheet, without those that show numbers as stored."""
     codes = _read_codes(package)
     return {
         name: {
@@ -334,7 +296,6 @@ def _read_formats(package: Package) -> dict[str, Formats]:
 
 
 def _list_sheets(package: Package) -> Iterator[tuple[str, str]]:
-    """Yield the names of the sheets of a workbook, and of their parts in XML."""
     relations = package.read_relations(package.main)
     root = package.find_tree(package.main) if package.main.endswith(".xml") else None
     for sheet in list_children(find_child(root, "sheets")):
@@ -428,12 +389,7 @@ class SheetParser:
     version = "sheet-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The file is damaged, encrypted, too large, or no workbook.
-            DependencyMissing: The library that reads workbooks is not installed.
-        """
+        """Return the document."""
         file = self._check_file(data, path)
         with self._translate_errors(path):
             return self._read(data, path, file)
@@ -477,7 +433,7 @@ class SheetParser:
 
         builder = TextBuilder()
         writer, metadata = _SheetWriter(builder), Metadata()
-        notes: Mapping[str, list[_Note]] = {}
+        notes: defaultdict[str, list[_Note]] = defaultdict(list)
         formats = _read_formats(file) if isinstance(file, Package) else {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
@@ -485,8 +441,23 @@ class SheetParser:
                 if isinstance(file, OpenDocument):
                     builder.leave_out(_NOTES, " ".join(_list_open_document_notes(file)))
                 else:
-                    notes = _read_notes(file)
+                    relations = file.read_relations(file.main)
+                    people = {
+                        person.get("id", ""): person.get("displayName", "")
+                        for one in relations.values()
+                        if one.kind == "person"
+                        for person in list_children(file.find_tree(one.target))
+                    }
+                    for name, part in _list_sheets(file):
+                        for relation in file.read_relations(part).values():
+                            if relation.kind == "drawing":
+                                notes[name] += _list_drawings(file, relation.target)
+                            elif relation.kind in {"comments", "threadedComment"}:
+                                notes[name] += _list_comments(
+                                    file.find_tree(relation.target), people
+                                )
             except ParseFailed as fault:
+                notes.clear()
                 writer.warnings.append(
                     f"comments, charts or text boxes are left out: {fault.cause}"
                 )

@@ -17,10 +17,9 @@ from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import convert_properties
 from kebab.parse.pdf.grids import load_pdfium
 from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
-from kebab.parse.pdf.pages import PageReader, PageText, Segment, list_attachments
+from kebab.parse.pdf.pages import PageReader, PageText, Segment, is_legible, list_attachments
 from kebab.parse.pdf.paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
 from kebab.parse.pdf.rows import Row, build_rows, collect_tables
-from kebab.parse.pdf.text import is_legible
 
 _MIN_PAGES = 3
 _EDGE_LINES = 3
@@ -166,12 +165,7 @@ class PdfParser:
             self._origin = format_origin("ocr", ocr.name)
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; its title is that of its properties, else the largest text.
-
-        Raises:
-            ParseFailed: The file is encrypted or damaged, or has no text that can be read.
-            DependencyMissing: PDFium is not installed.
-        """
+        """Return the document; its title is that of its properties, else the largest text."""
         with _LOCK, self._open(data, path) as document:
             total = len(document)
             pages = list(_read_pages(document, total))
@@ -322,25 +316,20 @@ def _describe_losses(pages: Sequence[PageText], total: int) -> list[str]:
     warnings = []
     if len(pages) < total:
         warnings.append(f"only the first {len(pages)} of {total} pages are searched")
-    lost = [page for page in pages if not page.recognized]
-    for found, wording in (
+    recognized = [one for one in pages if one.recognized]
+    lost = [one for one in pages if not one.recognized]
+    broken = [one for one in lost if not one.legible]
+    for wording, found in (
+        ("text of {} is unreadable: broken fonts", [one for one in broken if not one.segments]),
         (
-            (one for one in lost if not one.legible and not one.segments),
-            "text of {} is unreadable: broken fonts",
-        ),
-        (
-            (one for one in lost if not one.legible and one.segments),
             "a part of the text of {} is unreadable: broken fonts",
+            [one for one in broken if one.segments],
         ),
-        ((one for one in pages if one.cut), "text of {} was cut: too many characters"),
-        ((one for one in lost if one.has_image), "no text on {}: only images"),
-        (
-            (one for one in pages if one.recognized),
-            "text of {} was recognised in images and may have mistakes",
-        ),
+        ("text of {} was cut: too many characters", [one for one in pages if one.cut]),
+        ("no text on {}: only images", [one for one in lost if one.has_image]),
+        ("text of {} was recognised in images and may have mistakes", recognized),
     ):
-        numbers = [one.number for one in found]
-        if numbers:
+        if numbers := [one.number for one in found]:
             warnings.append(wording.format(_format_pages(numbers)))
     return warnings
 

@@ -50,7 +50,6 @@ _TURNS: Sequence[Callable[[float, float], tuple[float, float]]] = (
 _CURVE, _MOVE = 1, 2
 _MAX_PATHS = 3_000
 """The paths that are read of one page; a page with more is a drawing."""
-_MAX_POINTS = 400
 _MAX_CROSSINGS = 100_000
 _MAX_FIELDS = 10_000
 _MAX_GRIDS = 50
@@ -143,7 +142,7 @@ def _read_paths(page: object) -> Iterator[list[tuple[float, float]]]:
         points: list[tuple[float, float]] = []
         get_matrix(path, ctypes.byref(matrix))
         a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
-        for index in range(min(count_points(path), _MAX_POINTS)):
+        for index in range(min(count_points(path), 400)):
             point = ctypes.c_void_p(get_point(path, index))
             kind = get_kind(point)
             if kind == _CURVE:

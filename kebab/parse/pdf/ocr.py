@@ -227,13 +227,7 @@ class ImageParser:
         self._model = model
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; its title is the name of the file.
-
-        Raises:
-            ParseFailed: The file is not a picture, or has no text.
-            DependencyMissing: The program or a language is not installed.
-            TimedOut: The recognition takes too long.
-        """
+        """Return the document; its title is the name of the file."""
         if not _is_picture(data):
             raise ParseFailed(path=path, parser=self.version, cause="not a picture")
         pages = recognize_text(data, self._settings, path, self.version) if self._settings else []

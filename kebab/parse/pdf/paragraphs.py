@@ -5,7 +5,7 @@ Headings are found by the outline and by the size and weight of the fonts.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 from statistics import median
 from typing import NamedTuple
@@ -17,14 +17,11 @@ from kebab.text.stop_words import is_function_word
 
 _LARGER = 1.12
 """How many times larger than the text a heading is at least."""
-_CLEARLY_LARGER = 1.5
 _MAX_CHARS = 160
 _MAX_BOLD_CHARS = 90
 _BODY_SHARE = 0.3
 """The share of the characters from which a size is one of the text, not of headings."""
-_MAX_STYLES = 5
 _MAX_CELLS = 2
-_SAME = 0.95
 _SIZE_STEP = 0.5
 _HAS_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"\S+")
@@ -84,7 +81,18 @@ class HeadingRules:
                         known.setdefault(style, Counter())[level] += 1
         levels: dict[_Style, int] = {}
         level = 0
-        for style in _choose_styles(uses, known, self.body):
+        largest = max(uses, default=None)
+        # A larger style of the first page alone is that of the authors or the date.
+        chosen = [
+            style
+            for style, pages in uses.items()
+            if style == largest
+            or style in known
+            or style.bold
+            or style.size > 1.5 * self.body
+            or max(pages) > 1
+        ]
+        for style in sorted(chosen, reverse=True)[:5]:
             level = known[style].most_common(1)[0][0] if style in known else level + 1
             levels[style] = level
         self._levels = levels
@@ -105,7 +113,7 @@ class HeadingRules:
     def _classify(self, row: Row) -> _Style | None:
         """Return the style of a row that looks like a heading."""
         is_large = row.size >= _LARGER * self.body
-        if not is_large and not (row.bold and row.size >= _SAME * self.body):
+        if not is_large and not (row.bold and row.size >= 0.95 * self.body):
             return None
         text = row.text
         if len(row.cells) > _MAX_CELLS or row.turned or row.table or len(text) > _MAX_CHARS:
@@ -116,27 +124,6 @@ class HeadingRules:
             return _Style(_round_size(row.size), row.bold)
         is_numbered = len(text) <= _MAX_BOLD_CHARS and _NUMBERED.match(text)
         return _Style(self.body, bold=True) if is_numbered else None
-
-
-def _choose_styles(
-    uses: Mapping[_Style, Sequence[int]], known: Container[_Style], body: float
-) -> list[_Style]:
-    """Return the styles of headings, the largest first; `uses` lists their pages.
-
-    A style that is a little larger and occurs only on the first page is that of the authors or
-    the date.
-    """
-    largest = max(uses, default=None)
-    chosen = [
-        style
-        for style, pages in uses.items()
-        if style == largest
-        or style in known
-        or style.bold
-        or style.size > _CLEARLY_LARGER * body
-        or max(pages) > 1
-    ]
-    return sorted(chosen, reverse=True)[:_MAX_STYLES]
 
 
 def _round_size(size: float) -> float:
@@ -154,14 +141,10 @@ _PITCH = 1.35
 _USUAL_PITCH = 1.25
 _PITCH_RANGE = (0.8, 2.3)
 _SAME_SIZE = 0.12
-_INDENT = 0.7
 _ROOM = 1.0
 """The room beside the next word from which a line ends on purpose, in font sizes."""
-_LONG_WORD = 16
 _NEAR = 8
-_COLUMN_INDENT = 4
 _MIN_TABLE_ROWS = 3
-_HEAD_PITCH = 3.0
 _MAX_HEADER_LINES = 3
 _MIN_WIDE_ROWS = 2
 _WIDE_ROW = 3
@@ -177,7 +160,6 @@ _MARKER = re.compile(
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})*\.?\s")
 _BULLET = re.compile(r"\A[^\w\s(\[]\s*")
 _SENTENCE_ENDS = tuple(".!?:…。！？")
-_CLOSING = "'\")]”’»」"
 _LEADERS = re.compile(r"(?<!\s)(?:\s*+[.…·]){5,}\s*")
 _HAS_LEADERS = re.compile(r"[.…·](?:\s*+[.…·]){4}")
 _DENSE = re.compile("[\u3001-ヿ\u3400-\u9fff\uf900-\ufaff\uff01-\uff5e]")
@@ -229,7 +211,6 @@ class PageWriter:
         return is_same and is_near and not begins and len(text) <= _MAX_HEADING_CHARS
 
     def _write_list(self) -> None:
-        """Add a list."""
         items: list[tuple[float, str]] = []
         while self._index < len(self._rows):
             row = self._rows[self._index]
@@ -290,14 +271,12 @@ class _PageLayout:
             return True
         if before.turned != after.turned:
             return True
-        ends = before.text.rstrip(_CLOSING).endswith(_SENTENCE_ENDS)
+        ends = before.text.rstrip("'\")]”’»」").endswith(_SENTENCE_ENDS)
         if after.base > before.base or after.left > before.right or after.right < before.left:
             return ends or not after.text[:1].islower()
         if before.base - after.base > _PITCH * self._pitch * before.size:
             return True
-        return ends and (
-            abs(after.left - before.left) > _INDENT * before.size or self.is_short(index)
-        )
+        return ends and (abs(after.left - before.left) > 0.7 * before.size or self.is_short(index))
 
     def is_short(self, index: int) -> bool:
         """Return whether the line before a row ends although the next word had room in it."""
@@ -307,7 +286,7 @@ class _PageLayout:
         if after.base > before.base:
             return False
         word = after.text.partition(" ")[0]
-        width = (after.right - after.left) * min(len(word), _LONG_WORD) / max(len(after.text), 1)
+        width = (after.right - after.left) * min(len(word), 16) / max(len(after.text), 1)
         needed = width + _ROOM * before.size
         if self._right - before.right <= needed:
             return False
@@ -317,7 +296,7 @@ class _PageLayout:
         edge = max(
             other.right
             for other in near
-            if abs(other.left - row.left) <= _COLUMN_INDENT * row.size
+            if abs(other.left - row.left) <= 4 * row.size
             and other.size <= row.size
             and not other.table
         )
@@ -325,7 +304,6 @@ class _PageLayout:
 
 
 def _remove_leaders(text: str) -> str:
-    """Return text without the dots that lead to page numbers."""
     return _LEADERS.sub(" ", text) if _HAS_LEADERS.search(text) else text
 
 
@@ -348,7 +326,7 @@ def _heads_table(rows: Sequence[Row], index: int) -> bool:
     if index + 1 >= len(rows) or not rows[index + 1].table:
         return False
     row, below = rows[index], rows[index + 1]
-    is_near = 0 < row.base - below.base < _HEAD_PITCH * row.size
+    is_near = 0 < row.base - below.base < 3.0 * row.size
     return is_near and len(row.cells) == len(below.table[0]) > 1
 
 
@@ -440,7 +418,6 @@ def _overlaps(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 _MIN_HALF = 3
 """The letters that each half of a compound has at least where only the halves are known."""
-_MARKS = "-.,;:!?()[]{}\"'`“”‘’«»„…"
 _LAST_PART = re.compile(r"(?<![^\W\d_])[^\W\d_]++(?=-\Z)")
 _INNER = re.compile(r"[^\W\d_]-[^\W\d_]+-\Z")
 _FIRST_PART = re.compile(r"[^\W\d_]+")
@@ -463,7 +440,7 @@ class LineJoiner:
         tokens = Counter(chain.from_iterable(map(str.split, lines))) if divided else Counter()
         known: Counter[str] = Counter()
         for token, count in tokens.items():
-            word = token.strip(_MARKS).casefold()
+            word = token.strip("-.,;:!?()[]{}\"'`“”‘’«»„…").casefold()
             known[word] += count
             if "-" in word:
                 parts = word.split("-")

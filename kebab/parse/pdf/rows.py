@@ -8,25 +8,16 @@ from operator import sub
 from typing import NamedTuple
 
 from kebab.parse.pdf.grids import Grid
-from kebab.parse.pdf.pages import PageText, Segment, Table
-from kebab.parse.pdf.text import RAISED, SMALL, raise_end
+from kebab.parse.pdf.pages import RAISED, SMALL, PageText, Segment, Table, raise_end
 
 _HAS_DIGIT = re.compile(r"\d").search
 _SAME_LINE = 0.35
 """How far base lines of one line are apart at most, in font sizes."""
-_OVERLAP = 0.3
-_DISORDER_SHARE = 0.03
 _BIN_POINTS = 3.0
-_MIDDLE = (0.15, 0.85)
 _MIN_COLUMN_ROWS = 4
-_MIN_COLUMN_SHARE = 0.15
-_CROSSING_SHARE = 0.2
 _PROSE_CHARS = 22
 """The mean length of the lines of a column of text; the cells of tables are shorter."""
-_FULL_LINE = 0.7
-_EVEN_SHARE = 0.6
 _MAX_DEPTH = 4
-_MAX_VALLEYS = 6
 _TOUCHING = 0.15
 """The width of the gap below which two segments are one word, in font sizes."""
 
@@ -78,7 +69,12 @@ def collect_tables(page: PageText) -> PageText:
     for grid in page.grids:
         fields = [-1 if one.turned else grid.find_field(*one.middle) for one in segments]
         inside = [(field, one) for field, one in zip(fields, segments, strict=True) if field >= 0]
-        table = _build_table(grid, inside) if _parts_lines(segments, fields) else None
+        parted = close = 0  # gaps part the fields of a table, not boxes around words
+        for (field, before), (other, after) in pairwise(zip(fields, segments, strict=True)):
+            if field != other and _is_same_line(before, after):
+                parted += 1
+                close += after.left - before.right < 0.35 * before.size
+        table = _build_table(grid, inside) if (close <= _MAX_ODD * parted) else None
         if table is not None:
             first = next(number for number, field in enumerate(fields) if field >= 0)
             segments = tuple(
@@ -89,25 +85,9 @@ def collect_tables(page: PageText) -> PageText:
     return page._replace(segments=segments)
 
 
-_WORD_SPACE = 0.35
-
-
-def _parts_lines(segments: Sequence[Segment], fields: Sequence[int]) -> bool:
-    """Return whether gaps part what stands in different fields: boxes around words do not."""
-    parted = close = 0
-    for (field, before), (other, after) in pairwise(zip(fields, segments, strict=True)):
-        if field != other and _is_same_line(before, after):
-            parted += 1
-            close += after.left - before.right < _WORD_SPACE * before.size
-    return close <= _MAX_ODD * parted
-
-
 _MAX_CELL_LINES = 15
-_MIN_FILLED = 0.2
 _MAX_ODD = 0.15
 _LARGER = 1.3
-_MAX_UNLIKE = 0.4
-_MIN_LETTER = 0.1
 
 
 def _build_table(grid: Grid, inside: Sequence[tuple[int, Segment]]) -> Segment | None:
@@ -121,7 +101,7 @@ def _build_table(grid: Grid, inside: Sequence[tuple[int, Segment]]) -> Segment |
     width = len(grid.columns) - 1
     rows = sorted({home // width for home in cells})
     columns = sorted({home % width for home in cells})
-    if min(len(rows), len(columns)) <= 1 or len(cells) < _MIN_FILLED * len({*grid.homes}):
+    if min(len(rows), len(columns)) <= 1 or len(cells) < 0.2 * len({*grid.homes}):
         return None
     lines = {home: _join_segments(_order_by_position(cell, 0)) for home, cell in cells.items()}
     segments = [one for _, one in inside]
@@ -133,7 +113,7 @@ def _build_table(grid: Grid, inside: Sequence[tuple[int, Segment]]) -> Segment |
         count for other, count in sizes.items() if not 1 / _LARGER < other / size < _LARGER
     )
     # Some fonts do not say how wide their letters are.
-    narrow = sum(one.right - one.left < _MIN_LETTER * one.size * len(one.text) for one in segments)
+    narrow = sum(one.right - one.left < 0.1 * one.size * len(one.text) for one in segments)
     divided = sum(len(one.cells) for cell in lines.values() for one in cell if len(one.cells) > 1)
     across = sum(
         grid.homes[at] != grid.homes[field]
@@ -145,7 +125,7 @@ def _build_table(grid: Grid, inside: Sequence[tuple[int, Segment]]) -> Segment |
         max(map(len, lines.values())) > _MAX_CELL_LINES
         or narrow > _MAX_ODD * len(inside)
         or max(sizes) > _LARGER * size
-        or unlike > _MAX_UNLIKE * sizes.total()
+        or unlike > 0.4 * sizes.total()
         or divided > _MAX_ODD * len(inside)
         or across > _MAX_ODD * len(inside)
         or any(one.table for one in segments)
@@ -221,14 +201,14 @@ def order_segments(segments: Sequence[Segment]) -> list[Segment]:
         after.base > before.base + before.size / 2 and _overlap(before, after)
         for before, after in pairwise(segments)
     )
-    if has_columns or jumps > max(1, _DISORDER_SHARE * len(segments)):
+    if has_columns or jumps > max(1, 0.03 * len(segments)):
         return _order_by_position(segments, 0)
     return list(segments)
 
 
 def _overlap(one: Segment, other: Segment) -> bool:
     common = min(one.right, other.right) - max(one.left, other.left)
-    return common > _OVERLAP * max(min(one.right - one.left, other.right - other.left), 1.0)
+    return common > 0.3 * max(min(one.right - one.left, other.right - other.left), 1.0)
 
 
 def _is_same_line(before: Segment, after: Segment) -> bool:
@@ -293,7 +273,7 @@ def _find_gutter(segments: Sequence[Segment]) -> float | None:
     for change in changes[:bins]:
         count += change
         crossing.append(count)
-    for number in _list_valleys(crossing, _CROSSING_SHARE * len(segments)):
+    for number in _list_valleys(crossing, 0.2 * len(segments)):
         gutter = start + (number + 0.5) * _BIN_POINTS
         if _has_text_columns(segments, gutter):
             return gutter
@@ -302,13 +282,13 @@ def _find_gutter(segments: Sequence[Segment]) -> float | None:
 
 def _list_valleys(crossing: Sequence[int], limit: float) -> list[int]:
     """Return the middles of the strips that few segments cross, the emptiest and widest first."""
-    first, last = (round(share * len(crossing)) for share in _MIDDLE)
+    first, last = (round(share * len(crossing)) for share in (0.15, 0.85))
     valleys = []
     for count, group in groupby(range(first, last), key=crossing.__getitem__):
         strips = list(group)
         if count <= limit:
             valleys.append((count, -len(strips), strips[len(strips) // 2]))
-    return [number for _, _, number in sorted(valleys)[:_MAX_VALLEYS]]
+    return [number for _, _, number in sorted(valleys)[:6]]
 
 
 def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:
@@ -321,7 +301,7 @@ def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:
     if min(len(left), len(right)) < _MIN_COLUMN_ROWS:
         return False
     chars = [sum(len(segment.text) for segment in side) for side in (left, right)]
-    if min(chars) < _MIN_COLUMN_SHARE * sum(len(segment.text) for segment in segments):
+    if min(chars) < 0.15 * sum(len(segment.text) for segment in segments):
         return False
     top = min(max(one.base for one in left), max(one.base for one in right))
     bottom = max(min(one.base for one in left), min(one.base for one in right))
@@ -348,7 +328,7 @@ def _is_apart(text: Sequence[Segment], table: Sequence[Segment]) -> bool:
     steps = Counter(map(sub, bases[1:], bases))
     even = sum(count for _, count in steps.most_common(2))
     width = max(one.right for one in text) - min(one.left for one in text)
-    full = sum(one.right - one.left > _FULL_LINE * width for one in text)
+    full = sum(one.right - one.left > 0.7 * width for one in text)
     heights = {round(one.base) for one in table}
     common = sum(not {base - 1, base, base + 1}.isdisjoint(bases) for base in heights)
     edges = min(
@@ -359,12 +339,11 @@ def _is_apart(text: Sequence[Segment], table: Sequence[Segment]) -> bool:
         2 * common <= len(heights)
         and 2 * edges <= len(table)
         and 2 * full > len(text)
-        and even > _EVEN_SHARE * (len(bases) - 1)
+        and even > 0.6 * (len(bases) - 1)
     )
 
 
 def _join_segments(segments: Iterable[Segment]) -> list[Row]:
-    """Return the rows of segments in reading order."""
     lines: list[list[Segment]] = []
     for segment in segments:
         if lines and _is_same_line(lines[-1][-1], segment):
@@ -372,10 +351,6 @@ def _join_segments(segments: Iterable[Segment]) -> list[Row]:
         else:
             lines.append([segment])
     return [_build_row(line) for line in lines]
-
-
-def _is_raised(before: Segment, after: Segment) -> bool:
-    return after.size < SMALL * before.size and after.base - before.base > RAISED * after.size
 
 
 def _build_row(line: Sequence[Segment]) -> Row:
@@ -388,7 +363,9 @@ def _build_row(line: Sequence[Segment]) -> Row:
         if gap > _SAME_LINE * 2 * before.size:
             cells.append(after.text)
             spans.append((after.left, after.right))
-        elif gap < _TOUCHING * before.size and _is_raised(before, after):
+        elif gap < _TOUCHING * before.size and (
+            after.size < SMALL * before.size and after.base - before.base > RAISED * after.size
+        ):
             cells[-1] = raise_end(cells[-1], after.text)
         else:
             # Text that runs backwards has no width.

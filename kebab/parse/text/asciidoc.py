@@ -27,9 +27,7 @@ _REFERENCE = re.compile(r"<<[^<>,]{1,400},\s*([^<>]{1,400})>>")
 _INLINE_ANCHOR = re.compile(r"\[\[[^\[\]]{0,200}\]\]|\[#[^\[\]]{0,200}\]")
 _EMPHASIS = re.compile(r"(?<![\w*_`#+])([*_`#+]{1,2})(\S(?:.{0,300}?\S)?)\1(?!\w)")
 _NAME = re.compile(r"\{([\w-]{1,80})\}")
-_MAX_LABEL = 1000
 _SETEXT_SLACK = 2
-_PASSED = "+/"
 _TRANSPARENT = "=*"
 """The delimiters of blocks whose text is left out, and of blocks that are read like other text."""
 
@@ -153,7 +151,7 @@ class AsciiDocScanner:
         if mark in _TRANSPARENT or fence == "--":
             return Span(None, number, number + 1)
         end = self._lines.find_close(number, fence, fence.__eq__)
-        if end == number or mark in _PASSED:
+        if end == number or mark in "+/":
             return Span(None, number, end + 1)
         if fence.endswith("==="):
             return Span(BlockKind.TABLE, number, end + 1)
@@ -161,7 +159,7 @@ class AsciiDocScanner:
 
     def _to_label(self, source: str) -> str:
         """Return a title on one line without its inline markup."""
-        plain = _INLINE_ANCHOR.sub("", source[:_MAX_LABEL])
+        plain = _INLINE_ANCHOR.sub("", source[:1000])
         plain = _NAME.sub(lambda name: self.fields.get(name[1].lower()) or name[0], plain)
         plain = _REFERENCE.sub(r"\1", _LABEL_LINK.sub(r"\1", plain))
         return " ".join(_EMPHASIS.sub(r"\2", plain).split())

@@ -153,7 +153,6 @@ _LEAST_VALUE_LINES = 6
 _DEEPEST_KEY = 4
 _MAX_OPENED = 100_000
 _LONG_NUMBERS = 20
-_MAX_LABEL_CHARS = 80
 _MAX_KEY_CHARS = 300
 """How much of a line is searched for a key, so that no pattern takes long."""
 _TOKEN = re.compile(r'("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?)([ \t]*:)?|([\[{])|([\]}])|(\n)|//[^\n]*')
@@ -245,7 +244,6 @@ def scan_yaml(lines: Sequence[str]) -> list[Region]:
 
 
 def _list_objects(lines: Sequence[str]) -> Iterator[Region]:
-    """Yield the documents of a stream, by their `kind` and `name`."""
     marks = [number for number, line in enumerate(lines) if line.rstrip() == "---"]
     for first, last in zip([-1, *marks], [*marks, len(lines)], strict=True):
         body = range(first + 1, last)
@@ -283,7 +281,7 @@ def _find_lead(lines: Sequence[str], number: int) -> int:
 
 def shorten_label(label: str) -> str:
     """Return a key as the label of a heading."""
-    return shorten_line(" ".join(label.split()), _MAX_LABEL_CHARS)
+    return shorten_line(" ".join(label.split()), 80)
 
 
 _LEAST_ELEMENT_LINES = 8
@@ -338,7 +336,6 @@ class _ElementReader:
         raise _Refused
 
 
-_SEPARATORS = "\t;,|"
 _MAX_HEADER_CHARS = 400
 _LONGEST_ROW = 200
 """A quote that is open for more lines than this is taken for a stray one."""
@@ -365,7 +362,7 @@ def find_table_spans(lines: Sequence[str]) -> list[Span]:
 def find_header(lines: Sequence[str]) -> str:
     """Return the first line when it names the columns, else an empty string."""
     first = lines[0].strip()
-    separator = max(_SEPARATORS, key=first.count)
+    separator = max("\t;,|", key=first.count)
     names = [cell.strip("\"' ") for cell in first.split(separator)]
     is_header = separator in first and not any(_is_number(name) for name in names)
     return first if is_header and len(first) <= _MAX_HEADER_CHARS else ""
@@ -425,7 +422,7 @@ class DataParser:
         )
         blocks = tuple(moved) if ends else document.blocks
         find = _ESCAPES.get(self._kind) or _ESCAPES.get(get_suffix(path))
-        if self._kind == "xml" and _PROSE_ROOT.search(decoded.text, 0, _HEAD_CHARS):
+        if self._kind == "xml" and _PROSE_ROOT.search(decoded.text, 0, 4_000):
             find = find_tags
         edits = (edit for one in blocks for edit in find(text, one.start, one.end)) if find else ()
         return document._replace(
@@ -466,7 +463,6 @@ _ESCAPES: dict[str, Callable[[str, int, int], Iterable[Edit]]] = {
     "xml": find_references,
 }
 """What finds the escapes of a kind of data, or of files with a suffix."""
-_HEAD_CHARS = 4_000
 _PROSE_ROOT = re.compile(
     r"\A\s*(?:<[?!](?:[^<>\[]|\[[^\]]*\])*>\s*|<!--.*?-->\s*)*"
     r"<(?:\w+:)?(?:article|book|chapter|sect(?:ion|1)|refentry|TEI|topic|concept|task|reference)\b",

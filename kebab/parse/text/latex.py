@@ -129,7 +129,6 @@ _KINDS = {
     **dict.fromkeys(("comment", "tikzpicture", "filecontents"), None),
 }
 _ABSTRACT_RANK = _RANKS.index("section") + 1
-_MAX_PREAMBLE = 1_000_000
 
 
 class LatexParser:
@@ -151,9 +150,8 @@ class LatexParser:
 
 
 def _read_metadata(text: str) -> Metadata:
-    """Return the title, the authors and the date that the preamble declares."""
     found: dict[str, str] = {}
-    for match in _PROPERTY.finditer(text, 0, _MAX_PREAMBLE):
+    for match in _PROPERTY.finditer(text, 0, 1_000_000):
         if match[1] not in found:
             found[match[1]] = read_argument(text, match.end())
     authors = re.split(r"\\and\b", found.get("author", ""))

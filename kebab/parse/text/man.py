@@ -51,11 +51,7 @@ class ManParser:
     version = "man-v3"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; its title is the name with its section, such as `tar(1)`.
-
-        Raises:
-            ParseFailed: The file is no text.
-        """
+        """Return the document; its title is the name with its section, such as `tar(1)`."""
         decoded = decode(data, path, self.version)
         page = _Page()
         page.read(decoded.text)
@@ -140,7 +136,6 @@ class _Page:
             self._words.append(text.strip())
 
     def _flush(self) -> None:
-        """End the paragraph."""
         text = " ".join(self._words).replace("\n ", "\n")
         self.builder.add_code("\n".join(self._lines))
         self.builder.add_paragraph("\n".join(filter(None, (self._tag, text))))
@@ -163,7 +158,6 @@ class _Page:
 
 
 def _read_escapes(text: str) -> str:
-    """Return a text without escapes."""
     return _ESCAPE.sub(_read_escape, text) if "\\" in text else text
 
 

@@ -40,7 +40,6 @@ from kebab.parse.text.markdown_noise import (
 )
 from kebab.text.language import detect_document_language
 
-_MAX_HEADING_CHARS = 1000
 _ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{[#.:][^{}]*\}\s*$")
 _SHORTCODE = re.compile(r"\{\{[<%]([^{}]*)[%>]\}\}")
 _SHORTCODE_NAME = re.compile(r"\w*\s*")
@@ -97,8 +96,6 @@ def read_body(body: str) -> Body:
 
 
 class _Walk:
-    """Collects what the events of a body say."""
-
     def __init__(self, body: str) -> None:
         self._spans: list[Span] = []
         self._links: list[str] = []
@@ -150,7 +147,6 @@ class _Walk:
         return Body(self._spans, links, list(dict.fromkeys(self._tags)), self._list_edits())
 
     def _read_piece(self, event: Mapping[str, str], start: int, end: int) -> None:
-        """Read a piece of text, of HTML or of code."""
         if self._has_anchors and (html := event.get("InlineHtml") or event.get("Html")):
             self._links += (_to_path(found[2]) for found in _ANCHOR.finditer(html))
         if "Text" in event and not self._in_code:
@@ -160,11 +156,24 @@ class _Walk:
             if self._has_marks and b"%%" in source:
                 self._marks += (start + mark.start() for mark in _COMMENT_MARK.finditer(source))
             if self._label is None and b"#" in source and start != self._wiki_link_end:
-                self._read_tags(source, start)
+                begins_word = not start or self._source[start - 1 : start].isspace()
+                for match in _TAG.finditer(source.decode()):
+                    tag = match[1].strip("/")
+                    if (match.start() or begins_word) and not _COLOUR.fullmatch(tag):
+                        self._tags.append(tag)
         elif "InlineHtml" in event and event["InlineHtml"].startswith("<!--"):
             self._seen.append(Edit(start, end))
         if self._label is not None or start == self._wiki_link_end:
-            self._read_text(event, start)
+            ((kind, text),) = event.items()
+            # `[[1]](target)` is no wiki link, but a link whose text has brackets.
+            found = _DESTINATION.match(text) if start == self._wiki_link_end else None
+            if found:
+                self._links[-1] = _to_path(found[1])
+                text = text[found.end() :]
+            if self._label is not None and (
+                kind != "InlineHtml" or any("{{" in part for part in self._label or ())
+            ):
+                self._label.append(text)
 
     def _add_edits(
         self, find: Callable[[str, int, int], Iterable[Edit]], source: bytes, start: int
@@ -174,17 +183,6 @@ class _Walk:
         for first, last, seen in find(text, 0, len(text)):
             offset = start + len(text[:first].encode())
             self._seen.append(Edit(offset, offset + len(text[first:last].encode()), seen))
-
-    def _pair_comments(self) -> None:
-        """Keep the comments between the marks `%%` of a block."""
-        opening = -1
-        for at in self._marks:
-            if opening < 0:
-                opening = -1 if self._source[at - 1 : at].isalnum() and at else at
-            elif not self._source[at + 2 : at + 3].isalnum():
-                self._seen.append(Edit(opening, at + 2))
-                opening = -1
-        self._marks.clear()
 
     def _list_edits(self) -> list[Edit]:
         """Return the edits in order, with offsets in code points."""
@@ -213,7 +211,7 @@ class _Walk:
             start, end = where["start"], where["end"]
             if kind is BlockKind.HEADING:
                 level = int(self._tag["Heading"]["level"][1:])
-                label = "".join(self._label or ())[:_MAX_HEADING_CHARS]
+                label = "".join(self._label or ())[:1000]
                 if "{" in label:
                     label = _SHORTCODE.sub(_get_shortcode_text, _ATTRIBUTES.sub("", label))
                 self._add_span(kind, start, end, level, " ".join(label.split()))
@@ -223,7 +221,14 @@ class _Walk:
                 # The range of a list may reach into the line behind it.
                 self._add_span(kind, start, self._item_end if kind is BlockKind.LIST else end)
             self._label = None
-            self._pair_comments()
+            opening = -1
+            for at in self._marks:
+                if opening < 0:
+                    opening = -1 if self._source[at - 1 : at].isalnum() and at else at
+                elif not self._source[at + 2 : at + 3].isalnum():
+                    self._seen.append(Edit(opening, at + 2))
+                    opening = -1
+            self._marks.clear()
 
     def _add_paragraph(self, start: int, end: int) -> None:
         """Add a paragraph; a table in it that begins behind its first line is a block of its own.
@@ -249,7 +254,6 @@ class _Walk:
         self._spans.append(Span(kind, self._line, last, level, label))
 
     def _read_link(self, tag: Mapping[str, Any], end: int) -> None:
-        """Keep the target of a link or an image."""
         link = tag.get("Link") or tag.get("Image")
         if link:
             target = link["dest_url"]
@@ -257,32 +261,8 @@ class _Walk:
             self._links.append(_to_wiki_path(target) if is_wiki_link else _to_path(target))
             self._wiki_link_end = end if is_wiki_link else -1
 
-    def _read_text(self, event: Mapping[str, str], start: int) -> None:
-        """Read text of a heading, or text behind a wiki link.
-
-        `[[1]](target)` is no wiki link, but a link whose text has brackets.
-        """
-        ((kind, text),) = event.items()
-        found = _DESTINATION.match(text) if start == self._wiki_link_end else None
-        if found:
-            self._links[-1] = _to_path(found[1])
-            text = text[found.end() :]
-        if self._label is not None and (
-            kind != "InlineHtml" or any("{{" in part for part in self._label or ())
-        ):
-            self._label.append(text)
-
-    def _read_tags(self, source: bytes, start: int) -> None:
-        """Keep the tags in a piece of text; each begins behind a space."""
-        begins_word = not start or self._source[start - 1 : start].isspace()
-        for match in _TAG.finditer(source.decode()):
-            tag = match[1].strip("/")
-            if (match.start() or begins_word) and not _COLOUR.fullmatch(tag):
-                self._tags.append(tag)
-
 
 def _have_same_columns(header: str, rule: str) -> bool:
-    """Return whether two rows of a table have the same number of cells."""
     counts = {len(_PIPE.findall(row.strip().strip("|"))) for row in (header, rule)}
     return len(counts) == 1 and "|" in header
 
@@ -308,9 +288,6 @@ def _get_shortcode_text(shortcode: re.Match[str]) -> str:
     text = _SHORTCODE_NAME.sub("", shortcode[1].strip(), count=1)
     text = text.removeprefix('"').removesuffix('"').strip()
     return shortcode[0] if '"' in text else text
-
-
-_MAX_LINKS = 10_000
 
 
 class MarkdownParser:
@@ -357,7 +334,7 @@ class MarkdownParser:
                 *front.warnings,
                 *describe_left_out(BLOBS, source, visible.blobs),
             ),
-            links=tuple(dict.fromkeys(links))[:_MAX_LINKS],
+            links=tuple(dict.fromkeys(links))[:10_000],
             edits=join_edits(decoded.text, blocks, seen_otherwise),
             omissions=list_omissions(decoded.text, body, seen_otherwise, blobs),
         )

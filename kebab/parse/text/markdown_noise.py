@@ -21,21 +21,6 @@ _TAB_IN_RULE = re.compile(r"[-:|] *\t")
 TABLE_RULE = re.compile(r"^[ \t]{0,3}(?=[^\n]*-)(?=[^\n]*\|)[-:| \t]+$", re.MULTILINE)
 
 
-def find_code_lines(body: str) -> set[int]:
-    """Return the numbers of the lines, from 0, of the blocks of code at any depth.
-
-    Raises:
-        RuntimeError: The library failed.
-    """
-    with translate_panics():
-        blocks = [
-            (where["start"], where["end"] - 1)
-            for event, where in read_events(body)
-            if "Start" in event and "CodeBlock" in event["Start"]
-        ]
-    return {number for lines in _list_lines(body.encode(), b"\n", blocks) for number in lines}
-
-
 def read_events(body: str) -> Iterable[tuple[Any, Any]]:
     """Return the events of a body with their ranges of bytes, text in one piece."""
     source = replace_tabs(body) if "\t" in body else body
@@ -44,7 +29,7 @@ def read_events(body: str) -> Iterable[tuple[Any, Any]]:
 
 @contextmanager
 def translate_panics() -> Iterator[None]:
-    """Turn a panic of native code, which is no `Exception`, into an error."""
+    """Turn a panic of native code, which is no `Exception`, into the `RuntimeError` of callers."""
     try:
         yield
     except BaseException as fault:
@@ -82,7 +67,6 @@ def get_options() -> "Options":
     return Options.ENABLE_TABLES | Options.ENABLE_FOOTNOTES | Options.ENABLE_WIKILINKS
 
 
-_COMMENTS = (("<!--", "-->"), ("{/*", "*/}"))
 _SHORTCODES = re.compile(
     r"^[ \t>]*(?:(?:\{\{[<%][^{}]*[%>]\}\}|\{%[^{}]*%\})[ \t]*)+$", re.MULTILINE
 )
@@ -103,7 +87,6 @@ _IMPORTS = re.compile(
 _EXPORTS = re.compile(
     r"^export\s+(?:const|let|var|default|function|async)\b[^\n]*(?:\n[^\n]*\S[^\n]*)*", re.MULTILINE
 )
-_INDENTS = " \t>"
 _HIDDEN_ELEMENTS = (("<!--", "-->"), ("<script", "</script>"), ("<style", "</style>"))
 _HTML_TEXT = re.compile(r"(?:\A|>)\s*[^\s<]")
 _TEXT_ATTRIBUTE = re.compile(
@@ -113,11 +96,7 @@ _TEXT_ATTRIBUTE = re.compile(
 
 
 def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
-    """Return the numbers of the lines, from 0, without text for a reader.
-
-    Raises:
-        RuntimeError: The library that finds code failed.
-    """
+    """Return the numbers of the lines, from 0, without text for a reader."""
     ranges = drop_code(body, list_noise(body, is_mdx=is_mdx))
     return {number for lines in _list_lines(body, "\n", ranges) for number in lines}
 
@@ -128,19 +107,21 @@ def list_noise(body: str, *, is_mdx: bool = False) -> list[tuple[int, int]]:
 
 
 def drop_code(body: str, noise: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
-    """Return ranges of lines without those in blocks of code.
-
-    Raises:
-        RuntimeError: The library that finds code failed.
-    """
+    """Return ranges of lines without those in blocks of code."""
     # What is code depends on the lines before alone.
     before = body[: max((end for _, end in noise), default=0)]
     if "```" not in before and "~~~" not in before and not has_indent(before, noise):
         return noise  # all events of a body take much longer
-    code, ranges = find_code_lines(before), _list_lines(body, "\n", noise)
+    with translate_panics():
+        blocks = [
+            (where["start"], where["end"] - 1)
+            for event, where in read_events(before)
+            if "Start" in event and "CodeBlock" in event["Start"]
+        ]
+    code = {number for lines in _list_lines(before.encode(), b"\n", blocks) for number in lines}
     return [
         one
-        for one, lines in zip(noise, ranges, strict=True)
+        for one, lines in zip(noise, _list_lines(body, "\n", noise), strict=True)
         if lines[0] not in code and lines[-1] not in code
     ]
 
@@ -148,13 +129,12 @@ def drop_code(body: str, noise: Sequence[tuple[int, int]]) -> Sequence[tuple[int
 def has_indent(body: str, ranges: Iterable[tuple[int, int]]) -> bool:
     """Return whether the first or the last line of one of the ranges is indented or quoted."""
     starts = (at for first, end in ranges for at in (first, body.rfind("\n", 0, end) + 1))
-    return any(body[at] in _INDENTS for at in starts)
+    return any(body[at] in " \t>" for at in starts)
 
 
 def _list_lines(
     body: AnyStr, newline: AnyStr, ranges: Iterable[tuple[int, int]]
 ) -> Iterator[range]:
-    """Yield the numbers of the lines of sorted ranges."""
     line = offset = 0
     for start, end in ranges:
         line += body.count(newline, offset, start)
@@ -164,7 +144,7 @@ def _list_lines(
 
 def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
     """Yield the ranges of noise; each is a run of whole lines."""
-    for opening, closing in _COMMENTS:
+    for opening, closing in (("<!--", "-->"), ("{/*", "*/}")):
         yield from _find_comments(body, opening, closing)
     yield from _find_obsidian_comments(body)
     yield from _find_marked_lines(body)
@@ -189,7 +169,6 @@ def _find_marked_lines(body: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_comments(body: str, opening: str, closing: str) -> Iterator[tuple[int, int]]:
-    """Yield the comments that fill their lines."""
     end = 0
     while (start := body.find(opening, end)) >= 0:
         close = body.find(closing, start + len(opening))

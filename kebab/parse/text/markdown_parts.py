@@ -10,13 +10,7 @@ from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from kebab.core.review import (
-    FrontMatterUse,
-    Heading,
-    LinkUse,
-    Markup,
-    Span,
-)
+from kebab.core.review import FrontMatterUse, Heading, LinkUse, Markup, Span
 from kebab.parse.metadata import FrontBlock, read_front_block
 from kebab.parse.text.markdown_noise import (
     drop_code,
@@ -166,8 +160,6 @@ _ID = re.compile(r"#([^\s{}*/]+)|\{/\*?[ \t]*([\w-]+)[ \t]*\*?/\}")  # the secon
 _WIKI_DESTINATION = re.compile(r"\(([^()\s]*+)[^()]*+\)")
 _DEFINED_TARGET = re.compile(r"\]:\s*<?")
 _LINKS = ("Link", "Image")
-_REFERENCES = frozenset({"Reference", "Collapsed", "Shortcut"})
-_ADDRESSES = frozenset({"Autolink", "Email"})
 
 
 class BodyParts(NamedTuple):
@@ -181,11 +173,7 @@ class BodyParts(NamedTuple):
 
 
 def read_body_parts(body: str) -> BodyParts:
-    """Return the parts of a body.
-
-    Raises:
-        RuntimeError: The library failed.
-    """
+    """Return the parts of a body."""
     source = replace_tabs(body) if "\t" in body else body
     found = BodyParts([], [], [], [], [])
     with translate_panics():
@@ -205,8 +193,6 @@ _IS_FIRST = bytes(byte not in range(0x80, 0xC0) for byte in range(256))
 
 
 class _Walk:
-    """Collects what the events of a body say."""
-
     def __init__(
         self, source: str, found: BodyParts, definitions: Mapping[str, Mapping[str, Any]]
     ) -> None:
@@ -327,11 +313,11 @@ class _Walk:
         elif way == "Inline":
             kind, span = "inline", self._find_destination(end)
             found.marks.append(span)
-        elif way in _REFERENCES:
+        elif way in {"Reference", "Collapsed", "Shortcut"}:
             found.marks.append((min(self._points[self._end] + 1, end), end))
             defined = self._definitions.get(_fold_label(link["id"]))
             kind, span = "reference", self._find_defined(*defined) if defined else (start, end)
-        elif way in _ADDRESSES:
+        elif way in {"Autolink", "Email"}:
             found.code.append((start, end))
             kind, span = "auto", (start + 1, end - 1)
         else:
@@ -360,7 +346,6 @@ class _Walk:
         return start, start + len(words[0] if words else "")
 
     def _find_defined(self, start: int, end: int) -> Span:
-        """Return where the target of a definition stands."""
         opening = _DEFINED_TARGET.search(self._source, start, end)
         if opening is None:
             return start, end
@@ -385,16 +370,11 @@ def _fold_label(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-_MAX_VALUE_CHARS = 500
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
-    r"""Return the parts of a document with `\n` line ends.
-
-    Raises:
-        RuntimeError: The library failed.
-    """
+    r"""Return the parts of a document with `\n` line ends."""
     if not text.isascii():
         text = _SURROGATES.sub("\ufffd", text)  # only the others can be encoded
     block = read_front_block(text)
@@ -459,14 +439,13 @@ def _blank(text: str, spans: Iterable[Span]) -> str:
 def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
     end = block.end or text.find("\n")
     fields = tuple(
-        (str(name), "" if value in (None, "", [], {}) else str(value)[:_MAX_VALUE_CHARS])
+        (str(name), "" if value in (None, "", [], {}) else str(value)[:500])
         for name, value in block.fields.items()
     )
     return FrontMatterUse(0, end, fields)
 
 
 def _split_lines(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield the lines of spans."""
     for start, end in spans:
         offset = start
         for line in text[start:end].split("\n"):

@@ -13,11 +13,8 @@ from kebab.parse.text.data import get_text, list_records, load_json
 from kebab.parse.text.markdown import MarkdownParser
 
 _MAX_CELLS = 20_000
-_MAX_OUTPUT_LINES = 40
-_MAX_OUTPUT_CHARS = 4_000
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TEXT_TYPES = ("text/markdown", "text/plain", "text/latex", "text")
-_IMAGES = ("image/", "application/pdf")
 
 
 class NotebookParser:
@@ -26,11 +23,7 @@ class NotebookParser:
     version = "notebook-v2"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; each cell is a place.
-
-        Raises:
-            ParseFailed: The bytes are no notebook.
-        """
+        """Return the document; each cell is a place."""
         text = decode(data, path, self.version).text
         content = load_json(text)
         cells = content.get("cells") if isinstance(content, dict) else None
@@ -41,8 +34,6 @@ class NotebookParser:
 
 
 class _NotebookReader:
-    """Reads the cells of one notebook."""
-
     def __init__(self, content: Mapping[str, Any], path: str) -> None:
         found = content.get("metadata")
         self._metadata: Mapping[str, Any] = found if isinstance(found, dict) else {}
@@ -60,7 +51,27 @@ class _NotebookReader:
         for number, cell in enumerate(cells[:_MAX_CELLS]):
             if isinstance(cell, dict):
                 self._builder.begin_place(Place(0, number))
-                self._read_cell(cell)
+                kind = cell.get("cell_type")
+                source = _join(cell.get("source"))
+                if kind == "code":
+                    self._builder.add_code(source, self._language)
+                    for output in list_records(cell.get("outputs")):
+                        text = _ANSI.sub("", _read_output(output)).strip("\n")
+                        lines = text[:4_000].split("\n")[:40]
+                        short = "\n".join(lines)
+                        if len(short) < len(text):
+                            self._shortened += 1
+                            self._builder.leave_out("ends of long outputs", text[len(short) :])
+                            short += "\n\u2026"
+                        self._builder.add_code(short, "text")
+                elif kind == "markdown" or source.startswith("---\n"):
+                    document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
+                    self._builder.add_blocks(document)
+                    self._links += document.links
+                    if self._front == Metadata():
+                        self._front = document.metadata
+                else:
+                    self._builder.add_code(source)
         warnings = []
         if len(cells) > _MAX_CELLS:
             warnings.append(f"only the first {_MAX_CELLS:,} of {len(cells):,} cells are searched")
@@ -74,29 +85,6 @@ class _NotebookReader:
         )
         return self._builder.build(self._path, metadata, warnings=warnings, links=self._links)
 
-    def _read_cell(self, cell: Mapping[str, Any]) -> None:
-        kind = cell.get("cell_type")
-        source = _join(cell.get("source"))
-        if kind == "code":
-            self._builder.add_code(source, self._language)
-            for output in list_records(cell.get("outputs")):
-                text = _ANSI.sub("", _read_output(output)).strip("\n")
-                lines = text[:_MAX_OUTPUT_CHARS].split("\n")[:_MAX_OUTPUT_LINES]
-                short = "\n".join(lines)
-                if len(short) < len(text):
-                    self._shortened += 1
-                    self._builder.leave_out("ends of long outputs", text[len(short) :])
-                    short += "\n\u2026"
-                self._builder.add_code(short, "text")
-        elif kind == "markdown" or source.startswith("---\n"):
-            document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
-            self._builder.add_blocks(document)
-            self._links += document.links
-            if self._front == Metadata():
-                self._front = document.metadata
-        else:
-            self._builder.add_code(source)
-
 
 def _read_output(output: Mapping[str, Any]) -> str:
     """Return the text of an output; images have none."""
@@ -104,7 +92,7 @@ def _read_output(output: Mapping[str, Any]) -> str:
         return f"{output.get('ename', 'error')}: {output.get('evalue', '')}"
     data = output.get("data")
     shown: Mapping[str, Any] = data if isinstance(data, dict) else output
-    if any(str(kind).startswith(_IMAGES) for kind in shown):
+    if any(str(kind).startswith(("image/", "application/pdf")) for kind in shown):
         return ""
     return next((text for kind in _TEXT_TYPES if (text := _join(shown.get(kind)))), "")
 

@@ -28,8 +28,6 @@ _EMPHASIS = re.compile(r"(?<![\w*/=~+])([*/_=~+])(\S(?:[^\n]{0,200}?\S)?)\1(?!\w
 _ALIAS = re.compile(r'"([^"]+)"|(\S+)')
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:")
 _CODE = frozenset({"src", "example", "verbatim"})
-_LEFT_OUT = frozenset({"comment", "export", "html", "latex"})
-_MAX_LABEL = 1000
 
 
 class OrgParser:
@@ -125,7 +123,7 @@ class OrgScanner:
         end = self._lines.find_close(number, name, lambda line: line.lower().startswith(mark))
         if end == number:
             return None
-        if name in _LEFT_OUT:
+        if name in {"comment", "export", "html", "latex"}:
             return Span(None, number, end + 1)
         if name in _CODE:
             return Span(BlockKind.CODE, number, end + 1)
@@ -188,12 +186,11 @@ class OrgScanner:
 
 def to_plain_label(source: str) -> str:
     """Return a headline on one line without its inline markup."""
-    visible = _LINK.sub(lambda link: link[2] or link[1], source[:_MAX_LABEL])
+    visible = _LINK.sub(lambda link: link[2] or link[1], source[:1000])
     return " ".join(_EMPHASIS.sub(r"\2", visible).split())
 
 
 def _find_links(text: str) -> Iterator[str]:
-    """Yield the targets of links to other files."""
     for match in _LINK.finditer(text):
         target = match[1].partition("::")[0]
         local = target.removeprefix("file:")

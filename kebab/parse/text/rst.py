@@ -16,7 +16,6 @@ from kebab.text.normalize import split_names
 from kebab.text.sentences import measure_width
 
 _MAX_CHARS = 1000
-_MAX_SIGNATURE = 120
 _MARKUP = re.compile(r"[`*_|\\\[]")
 _LITERAL = re.compile(r"``(.+?)``")
 _ROLE = re.compile(r"(?:(:[\w:+.-]{1,80}:)?)`([^`]+)`(?:_{1,2}|:[\w:+.-]{1,80}:)?")
@@ -42,14 +41,6 @@ def to_plain_label(source: str) -> str:
     return " ".join(source.split())
 
 
-def to_signature_label(signature: str) -> str:
-    """Return the name in the signature of an object, without its parameters."""
-    plain = signature.replace("\\", "").strip()
-    if not plain.startswith(("-", "/")):
-        plain = plain.partition("(")[0].strip() or plain
-    return " ".join(plain.split())[:_MAX_SIGNATURE].rstrip()
-
-
 def _keep(text: str, kept: list[str]) -> str:
     """Return a mark for text that has no further markup."""
     kept.append(text)
@@ -57,7 +48,6 @@ def _keep(text: str, kept: list[str]) -> str:
 
 
 def _read_role(match: re.Match[str]) -> str:
-    """Return the visible text of a role or link."""
     text = _TARGET.sub("", match[2]) or match[2].strip(" <>")
     if match[1] and text.startswith("~"):
         return text[1:].rpartition(".")[2]
@@ -85,7 +75,6 @@ _METADATA = split_names(
     " organization orphan revision slug status summary tags title tocdepth version"
 )
 
-
 _DIRECTIVE = re.compile(r"\.\.\s+([A-Za-z0-9](?:[\w:+.-]*[A-Za-z0-9])?) ?::(?:\s+(.*)|\Z)")
 _NOTE = re.compile(r"\.\.\s+\[[^\]]+\](?:\s|\Z)")
 _FILE_ENTRY = re.compile(r"(?:.*<([^<>]+)>|([^<>]+))\Z")
@@ -100,7 +89,6 @@ _CODE = split_names(
     " testcleanup testcode testoutput testsetup uml"
 )
 _TABLE = frozenset({"csv-table", "flat-table", "list-table", "table"})
-_TRANSPARENT = frozenset({"container", "ifconfig", "only", "rst-class"})
 _FILES = frozenset({"figure", "image", "include", "literalinclude"})
 _OBJECTS = split_names(
     "attribute class classmethod cmdoption confval data decorator decoratormethod describe"
@@ -163,7 +151,6 @@ class RstScanner:
         return end
 
     def _read_explicit(self, number: int) -> int:
-        """Read a directive, a footnote, a target or a comment."""
         bare = self._lines.text[number]
         end = self._find_end(number + 1, self._lines.indents[number])
         match = _DIRECTIVE.match(bare)
@@ -177,7 +164,14 @@ class RstScanner:
 
     def _read_directive(self, name: str, argument: str, number: int, end: int) -> int:
         """Read a directive; its content is read like other text unless it is code or a table."""
-        self._collect_links(name, argument, number, end)
+        if name in _FILES and argument and "://" not in argument:
+            self.links.append(argument)
+        if name == "toctree":
+            for entry in self._lines.text[number + 1 : end]:
+                match = _FILE_ENTRY.match(entry)
+                target = (match[1] or match[2]).strip() if match else ""
+                if target and not FIELD.match(entry) and target != "self" and "://" not in target:
+                    self.links.append(target)
         if name in _OMITTED:
             return self._omit(number, end)
         if name in _CODE or name in _TABLE:
@@ -189,34 +183,24 @@ class RstScanner:
             level = min(self._level + len(self._objects) + 1, MAX_HEADING_LEVEL)
             self._objects.append((indent, len(self.spans)))
             head = self._lines.find_blank(number + 1, end)
-            label = to_signature_label(argument)
+            plain = argument.replace("\\", "").strip()
+            if not plain.startswith(("-", "/")):
+                plain = plain.partition("(")[0].strip() or plain
+            label = " ".join(plain.split())[:120].rstrip()
             self.spans.append(Span(BlockKind.HEADING, number, head, level, label))
             return head
         options = number + 1
         while options < end and FIELD.match(self._lines.text[options]):
             options += 1
-        if name in _TRANSPARENT or (name == "class" and argument):
+        if name in {"container", "ifconfig", "only", "rst-class"} or (name == "class" and argument):
             return self._omit(number, options)
         # The text stays with the name of the directive, such as `note`.
         first = self._lines.skip_blank(options, end)
-        is_text = first < end and self._is_paragraph(first)
+        is_text = first < end and (
+            not (_MARKED.match(self._lines.text[first]) or self._is_item(first))
+        )
         content = self._lines.find_blank(first, end) if is_text else options
         return self._add(BlockKind.PARAGRAPH, number, content)
-
-    def _is_paragraph(self, number: int) -> bool:
-        """Return whether no other element begins at a line."""
-        return not (_MARKED.match(self._lines.text[number]) or self._is_item(number))
-
-    def _collect_links(self, name: str, argument: str, number: int, end: int) -> None:
-        """Record the files that a directive names."""
-        if name in _FILES and argument and "://" not in argument:
-            self.links.append(argument)
-        if name == "toctree":
-            for entry in self._lines.text[number + 1 : end]:
-                match = _FILE_ENTRY.match(entry)
-                target = (match[1] or match[2]).strip() if match else ""
-                if target and not FIELD.match(entry) and target != "self" and "://" not in target:
-                    self.links.append(target)
 
     def _add(self, kind: BlockKind, first: int, last: int) -> int:
         """Add a block that is no heading, and return the line behind it.
@@ -369,7 +353,6 @@ class RstParser:
 
 
 def _find_inline_links(text: str) -> Iterator[str]:
-    """Yield the targets of links in paragraphs to other files."""
     if "`" not in text:
         return
     for pattern in (_ROLE_LINK, _TEXT_LINK):

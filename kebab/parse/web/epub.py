@@ -29,7 +29,6 @@ _ISBN = re.compile(r"isbn|97[89](?:-?\d){10}\Z", re.IGNORECASE)
 _ENCRYPTION = "META-INF/encryption.xml"
 _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#rc")
 _PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "image/svg+xml"}
-_NCX = "application/x-dtbncx+xml"
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL)
 _HEADING = re.compile("<h[1-6][ >]", re.IGNORECASE)
 _MAX_CHARS = 100_000_000
@@ -38,8 +37,6 @@ PROTECTED = "the book is protected (DRM)"
 
 
 class _Item(NamedTuple):
-    """A file of the book."""
-
     name: str
     media: str
     properties: str
@@ -51,12 +48,7 @@ class EpubParser:
     version = "epub-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The file is no book, is damaged, protected, or has no text.
-            DependencyMissing: The HTML parser is not installed.
-        """
+        """Return the document."""
         archive = Archive(data, path, self.version)
         _refuse_protection(archive)
         name = _find_package(archive)
@@ -110,7 +102,6 @@ def _refuse_protection(archive: Archive) -> None:
 
 
 def _find_package(archive: Archive) -> str:
-    """Return the name of the package document."""
     data = archive.find(_CONTAINER)
     root = None if data is None else read_tree(data, _CONTAINER, archive.refuse)
     for element in find_all(root, "rootfile"):
@@ -122,7 +113,6 @@ def _find_package(archive: Archive) -> str:
 
 
 def _read_metadata(element: Element | None) -> Metadata:
-    """Return the Dublin Core metadata of a book."""
     found: dict[str, list[str]] = {}
     for child in list_children(element):
         text = " ".join((child.text or "").split())
@@ -151,7 +141,7 @@ def _list_titles(archive: Archive, items: Iterable[_Item]) -> Iterator[tuple[str
     for item in items:
         folder = posixpath.dirname(item.name)
         try:
-            if item.media == _NCX:
+            if item.media == "application/x-dtbncx+xml":
                 root = read_tree(archive.read(item.name), item.name, archive.refuse)
                 for point in find_all(root, "navPoint"):
                     content = find_child(point, "content")

@@ -1,4 +1,8 @@
-"""Reads HTML files: web pages, documentation, and what other programs export as HTML."""
+"""Reads HTML files: web pages, documentation, and what other programs export as HTML.
+
+Every function that reads HTML raises `ValueError` when the library refuses it, and
+`DependencyMissing` without the library.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -134,7 +138,6 @@ class Walker:
         return action
 
     def _list_actions(self) -> dict[str, Action]:
-        """Return the actions of start tags and end tags by name."""
         flow = self.flow
         actions: dict[str, Action] = dict.fromkeys(NOT_CONTENT, self._skip)
         for name in BLOCKS:
@@ -190,7 +193,6 @@ class Walker:
         return lambda *_: self.flow.inline.append(mark)
 
     def _skip(self, tag: str, text: str) -> bool:
-        """Leave out an element."""
         name = tag.partition(" ")[0]
         if f"/{name}" in self._actions and name not in {"code", "tt", "q"}:
             self.flow.end_paragraph()
@@ -217,7 +219,6 @@ class Walker:
         return ""
 
     def _read_code(self, tag: str, text: str) -> bool:
-        """Read preformatted text."""
         end, parts, tail = f"/{tag.partition(' ')[0]}", [text], ""
         language, codes = find_code_language(tag), 0
         for inner, behind in self._tokens:
@@ -253,7 +254,6 @@ class Walker:
         return False
 
     def _read_formula(self, tag: str, text: str) -> bool:
-        """Read a formula as TeX."""
         root = Element("math")
         root.text, tail, opened = text, "", [root]
         for inner, behind in self._tokens:
@@ -328,12 +328,7 @@ class HtmlParser:
     version = "html-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document.
-
-        Raises:
-            ParseFailed: The bytes are not text.
-            DependencyMissing: The HTML parser is not installed.
-        """
+        """Return the document."""
         decoded = decode_html(data, path, self.version)
         try:
             parts = read_parts(decoded.text)
@@ -346,12 +341,7 @@ class HtmlParser:
 
 
 def read_parts(text: str) -> PageParts:
-    """Return the main content of a page, and what its head says.
-
-    Raises:
-        DependencyMissing: The HTML parser is not installed.
-        ValueError: The HTML parser refuses the page.
-    """
+    """Return the main content of a page, and what its head says."""
     builder = TextBuilder()
     page = Page(text)
     metadata = read_metadata(page.tree)
@@ -376,10 +366,6 @@ def add_fragment(builder: TextBuilder, text: str, level: int = 0, *, hidden: boo
 
     Its headings are put `level` levels lower. With `hidden` elements that a browser does not show
     are added as well.
-
-    Raises:
-        DependencyMissing: The HTML parser is not installed.
-        ValueError: The HTML parser refuses the piece.
     """
     page = Page(text)
     Walker(builder, level=level).walk(page.extract_body(hidden=hidden))
@@ -387,12 +373,7 @@ def add_fragment(builder: TextBuilder, text: str, level: int = 0, *, hidden: boo
 
 
 def list_anchors(text: str) -> list[tuple[str, str]]:
-    """Return the targets and the texts of the links in the first table of contents of a page.
-
-    Raises:
-        DependencyMissing: The HTML parser is not installed.
-        ValueError: The HTML parser refuses the page.
-    """
+    """Return the targets and the texts of the links in the first table of contents of a page."""
     nav = Page(text).tree.css_first("nav")
     links = nav.css("a[href]") if nav is not None else []
     return [(node.attributes["href"] or "", " ".join(node.text().split())) for node in links]

@@ -61,12 +61,6 @@ def split_paragraphs(text: str) -> list[str]:
     return ["\n".join(lines) for lines in paragraphs if lines]
 
 
-def clean_heading(text: str) -> str:
-    """Return the text of a heading without signs of permanent links and of code."""
-    line = clean_line(text.replace(CODE, "").replace(BREAK, " "))
-    return _PERMALINK.sub("", line) or line
-
-
 def find_alternative(tag: str) -> str:
     """Return the text of an image, empty where it is missing or the name of a file."""
     found = re.search(' alt="([^"]+)"', tag)
@@ -185,7 +179,6 @@ class Table:
             row.append(text if shown else "")
 
 
-_MAX_LIST_DEPTH = 8
 _LONG_HEADING = 300
 
 
@@ -246,7 +239,8 @@ class Flow:
         if not self._heading:
             return
         level, self._heading = self._heading, 0
-        label = clean_heading("".join(self.inline))
+        line = clean_line("".join(self.inline).replace(CODE, "").replace(BREAK, " "))
+        label = _PERMALINK.sub("", line) or line
         self.inline.clear()
         if not label:
             return
@@ -389,12 +383,11 @@ class Flow:
                 self._add_text(text)
 
     def _add_text(self, text: str) -> None:
-        """Add a paragraph to the innermost open part."""
         table = self._get_data_table()
         if table and table.open_cell:
             table.cell.append(text.replace("\n", " "))
         elif self.lists and self._marker is not None:
-            depth = min(len(self.lists) - 1, _MAX_LIST_DEPTH)
+            depth = min(len(self.lists) - 1, 8)
             self._items.append((depth, [self._marker + text]))
             self._marker = None
         elif self.lists and self._items:
@@ -411,7 +404,6 @@ class Flow:
             self._builder.add_paragraph(text)
 
     def _write_pending(self) -> None:
-        """Write the collected terms, items and quotations."""
         if self._terms:
             self._builder.add_paragraph("\n".join(self._terms))
             self._terms.clear()

@@ -22,7 +22,6 @@ from kebab.text.normalize import split_names
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_DECLARED_WITHIN = 4_096
 _DECLARATION = re.compile(
     rb"<meta\b[^>]{0,500}?\bcharset\s*=\s*[\"']?\s*([\w.:-]{1,40})"
     rb"|<\?xml\b[^>]{0,200}?\bencoding\s*=\s*[\"']\s*([\w.:-]{1,40})",
@@ -78,7 +77,7 @@ def decode_html(data: bytes, path: str, parser: str) -> Decoded:
 
 def find_declared_codec(data: bytes) -> str:
     """Return the codec that a page declares, empty when it declares none that is known."""
-    found = _DECLARATION.search(data[:_DECLARED_WITHIN])
+    found = _DECLARATION.search(data[:4_096])
     return find_codec((found[1] or found[2]).decode("ascii", "replace")) if found else ""
 
 
@@ -168,8 +167,6 @@ _SMALL = {
 }
 """By a text that such a page contains, the selectors of forms and requests for consent."""
 
-_FORM_CHARS = 300
-_BANNER_CHARS = 3_000
 _BANNER = re.compile(
     "(?:cookie|consent|gdpr|onetrust).{0,20}(?:banner|bar|notice|notification|popup|pop-up|modal|dialog"
     "|overlay|law|message|wall|manager|sdk|alert|box|prompt|container|bottom|disclaimer|root)",
@@ -237,7 +234,16 @@ class Page:
             texts = [_serialise(root), *map(_serialise, kept)]
             rest = max(0, len(self._body.text()) - len(root.text()))
             if rest > sum(len(node.text()) for node in kept):
-                self.omissions["text outside of the main content"] = self._list_outside(root)
+                assert self._body is not None
+                known = set(root.text(separator=" ").split())
+                scripts = " ".join(
+                    node.text(separator=" ") for node in self._parts if node.tag in _NEVER_TEXT
+                )
+                ignored = known | set(scripts.split())
+                words = dict.fromkeys(self._body.text(separator=" ").split())
+                self.omissions["text outside of the main content"] = " ".join(
+                    word for word in words if word not in ignored
+                )
             return "".join(texts)
         inside = {
             node.mem_id for node in self._body.css("article header,article footer,article aside")
@@ -259,20 +265,10 @@ class Page:
 
     def _omit(self, what: str, nodes: "list[LexborNode]") -> None:
         """Mark elements that are not read, and keep their text as an omission."""
-        _mark(nodes)
+        for node in nodes:
+            node.attrs[DROP] = ""
         if text := " ".join(node.text(separator=" ") for node in nodes).strip():
             self.omissions[what] = f"{self.omissions.get(what, '')} {text}".strip()
-
-    def _list_outside(self, root: "LexborNode") -> str:
-        """Return the words of the body that the main content does not have."""
-        assert self._body is not None
-        known = set(root.text(separator=" ").split())
-        scripts = " ".join(
-            node.text(separator=" ") for node in self._parts if node.tag in _NEVER_TEXT
-        )
-        ignored = known | set(scripts.split())
-        words = dict.fromkeys(self._body.text(separator=" ").split())
-        return " ".join(word for word in words if word not in ignored)
 
     def _is_informative(self, node: "LexborNode") -> bool:
         """Return whether most of the text of an element, and some words, are no links."""
@@ -314,7 +310,7 @@ class Page:
             if node.tag in _NEVER_SMALL or "section" in names.split():
                 continue
             is_banner = (attributes.get("role") or "").endswith("dialog") or _BANNER.search(names)
-            limit = _BANNER_CHARS if is_banner else _FORM_CHARS if node.tag == "form" else 0
+            limit = 3_000 if is_banner else 300 if node.tag == "form" else 0
             if limit and len(node.text()) <= limit:
                 self._omit("forms and banners", [node])
 
@@ -386,11 +382,6 @@ def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":
 def _has_kind(node: "LexborNode", kinds: Collection[str]) -> bool:
     """Return whether the tag of an element, or its role as `role=name`, is one of `kinds`."""
     return node.tag in kinds or f"role={node.attributes.get('role')}" in kinds
-
-
-def _mark(nodes: "list[LexborNode]") -> None:
-    for node in nodes:
-        node.attrs[DROP] = ""
 
 
 def _serialise(node: "LexborNode", *, marked: bool = True) -> str:
@@ -498,6 +489,14 @@ def read_metadata(tree: "LexborHTMLParser") -> Metadata:
         if node is not None
         for name in ("lang", "xml:lang")
     ]
+    candidates = list_values(_DATES)
+    html = tree.raw_html or b""
+    if not candidates and b"datePublished" in html:
+        for script in tree.css('script[type="application/ld+json"]')[:5]:
+            candidates += _JSON_DATE.findall(script.text())
+    if not candidates and b"<time" in html:
+        times = tree.css("time[datetime]")[:1]
+        candidates += [node.attributes.get("datetime") or "" for node in times]
     return Metadata(
         title=_find_title(tree, named["og:title"]) or None,
         tags=list_unique(keyword for keyword in keywords if len(keyword) <= _MAX_KEYWORD_CHARS)[
@@ -510,7 +509,7 @@ def read_metadata(tree: "LexborHTMLParser") -> Metadata:
             for author in split_authors(text)
             if len(author) <= _MAX_AUTHOR_CHARS and "://" not in author
         )[:_MAX_AUTHORS],
-        date=_find_date(tree, list_values(_DATES)),
+        date=next(filter(None, map(parse_date, candidates)), None),
     )
 
 
@@ -531,15 +530,3 @@ def _find_title(tree: "LexborHTMLParser", others: list[str]) -> str:
     if not title or title.lower() in _PLACEHOLDERS:
         return others[0] if others else ""
     return shorten_title(title, others)
-
-
-def _find_date(tree: "LexborHTMLParser", candidates: list[str]) -> str | None:
-    """Return the date of publication, in the head, as linked data, or of a `time` element."""
-    html = tree.raw_html or b""
-    if not candidates and b"datePublished" in html:
-        for script in tree.css('script[type="application/ld+json"]')[:5]:
-            candidates += _JSON_DATE.findall(script.text())
-    if not candidates and b"<time" in html:
-        times = tree.css("time[datetime]")[:1]
-        candidates += [node.attributes.get("datetime") or "" for node in times]
-    return next(filter(None, map(parse_date, candidates)), None)

@@ -4,7 +4,7 @@ import pytest
 
 from kebab.core.media import CHAT, detect_media_type
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.exports.chat_export import ChatExportParser
+from kebab.parse.exports import ChatExportParser
 from tests.shape.tree import ROOT
 
 SAMPLES = ROOT / "samples" / "formats" / "chats"

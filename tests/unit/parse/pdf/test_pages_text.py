@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.parse.pdf.text import clean_text, is_legible
+from kebab.parse.pdf.pages import clean_text, is_legible
 
 ENGLISH = (
     "Dry soil warms faster than wet soil, so the curve reveals the moisture of the ground. " * 3

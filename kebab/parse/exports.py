@@ -1,18 +1,28 @@
-"""Reads exports of chats in JSON: ChatGPT, Claude and Slack."""
+"""Reads what other programs export: chats in JSON (ChatGPT, Claude, Slack), and notes of Evernote.
+
+Each conversation, day or note is a section.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from html import unescape
 from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
+from kebab.limits.deadline import build_failure
+from kebab.parse.archive import find_child, get_local_tag, list_children, read_children
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
+from kebab.parse.metadata import list_unique
 from kebab.parse.text.data import DataParser, get_text, list_records, load_json
 from kebab.parse.text.markdown import MarkdownParser
+from kebab.parse.web.html import add_fragment
+from kebab.text.dates import parse_date
 
 _SLACK_LINK = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>")
 _MAX_MESSAGES = 50_000
@@ -50,7 +60,38 @@ class ChatExportParser:
         conversations = list(read_conversations(content, path, users))
         if not any(said.text.strip() for one in conversations for said in one.messages):
             return DataParser("json").parse(data, path)
-        return _build_document(conversations, path)
+        builder = TextBuilder()
+        left, cut = _MAX_MESSAGES, 0
+        titles = []
+        for conversation in conversations:
+            messages = [one for one in conversation.messages[:left] if one.text.strip()]
+            left -= len(messages)
+            cut += sum(len(one.text) > _MAX_MESSAGE_CHARS for one in messages)
+            if messages:
+                titles.append(conversation.title)
+                builder.add_heading(1, conversation.title)
+            for message in messages:
+                text = message.text[:_MAX_MESSAGE_CHARS].strip()
+                gap = " " if text[:1].isalnum() else "\n\n"
+                source = f"**{message.speaker or 'unknown'}:**{gap}{text}"
+                document = MarkdownParser().parse(source.encode("utf-8", "replace"), "message")
+                blocks = (  # a heading of a message heads no conversation
+                    block._replace(kind=BlockKind.PARAGRAPH, level=0, label="")
+                    if block.kind is BlockKind.HEADING
+                    else block
+                    for block in document.blocks
+                )
+                builder.add_blocks(document._replace(blocks=tuple(blocks)))
+                builder.leave_out("ends of long messages", message.text[_MAX_MESSAGE_CHARS:])
+            for reason, texts in conversation.hidden.items():
+                builder.leave_out(reason, "\n".join(texts))
+        warnings = [] if left else [f"only the first {_MAX_MESSAGES:,} messages are searched"]
+        if cut:
+            warnings.append(f"long messages are cut at {_MAX_MESSAGE_CHARS:,} characters: {cut}")
+        file = PurePosixPath(path)
+        several = f"{file.parent.name}/{file.name}".strip("/")
+        title = titles[0] if len(titles) == 1 else several
+        return builder.build(path, Metadata(title=title), warnings=warnings)
 
 
 def read_conversations(content: object, path: str, users: object = None) -> Iterator[Conversation]:
@@ -188,7 +229,6 @@ def _read_slack_link(link: re.Match[str], people: Mapping[str, str]) -> str:
 
 
 def _read_time(seconds: object) -> str:
-    """Return the day of a time in seconds since the epoch, else an empty string."""
     if not isinstance(seconds, int | float):
         return ""
     try:
@@ -197,41 +237,62 @@ def _read_time(seconds: object) -> str:
         return ""
 
 
-def _build_document(conversations: Iterable[Conversation], path: str) -> ParsedDocument:
-    builder = TextBuilder()
-    left, cut = _MAX_MESSAGES, 0
-    titles = []
-    for conversation in conversations:
-        messages = [one for one in conversation.messages[:left] if one.text.strip()]
-        left -= len(messages)
-        cut += sum(len(one.text) > _MAX_MESSAGE_CHARS for one in messages)
-        if messages:
-            titles.append(conversation.title)
-            builder.add_heading(1, conversation.title)
-        for message in messages:
-            _add_message(builder, message)
-            builder.leave_out("ends of long messages", message.text[_MAX_MESSAGE_CHARS:])
-        for reason, texts in conversation.hidden.items():
-            builder.leave_out(reason, "\n".join(texts))
-    warnings = [] if left else [f"only the first {_MAX_MESSAGES:,} messages are searched"]
-    if cut:
-        warnings.append(f"long messages are cut at {_MAX_MESSAGE_CHARS:,} characters: {cut}")
-    file = PurePosixPath(path)
-    several = f"{file.parent.name}/{file.name}".strip("/")
-    title = titles[0] if len(titles) == 1 else several
-    return builder.build(path, Metadata(title=title), warnings=warnings)
+_CONTAINERS = frozenset({"en-export"})
+_MAX_CHARS = 100_000_000
 
 
-def _add_message(builder: TextBuilder, message: Message) -> None:
-    """Add a message with its speaker; its headings are paragraphs, as they head no conversation."""
-    text = message.text[:_MAX_MESSAGE_CHARS].strip()
-    gap = " " if text[:1].isalnum() else "\n\n"
-    source = f"**{message.speaker or 'unknown'}:**{gap}{text}"
-    document = MarkdownParser().parse(source.encode("utf-8", "replace"), "message")
-    blocks = (
-        block._replace(kind=BlockKind.PARAGRAPH, level=0, label="")
-        if block.kind is BlockKind.HEADING
-        else block
-        for block in document.blocks
-    )
-    builder.add_blocks(document._replace(blocks=tuple(blocks)))
+class EnexParser:
+    """Parses an export of Evernote."""
+
+    version = "enex-v4"
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document; an export of one note has its title, date and author."""
+        refuse = partial(build_failure, path, self.version)
+        builder = TextBuilder()
+        warnings: list[str] = []
+        tags: list[str] = []
+        metadata = Metadata()
+        count = 0
+        for element in read_children(data, "en-export", refuse, _CONTAINERS):
+            if get_local_tag(element.tag) != "note":
+                continue
+            if builder.length > _MAX_CHARS:
+                warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
+                break
+            count += 1
+            title = _read_text(element, "title")
+            builder.add_heading(1, title or "(untitled)")
+            warnings += _add_content(builder, element, title)
+            tags += (" ".join((one.text or "").split()) for one in list_children(element, "tag"))
+            metadata = Metadata()
+            if count == 1:
+                attributes = find_child(element, "note-attributes")
+                author = _read_text(attributes, "author")
+                date = parse_date(_read_text(element, "created"))
+                metadata = Metadata(title or None, authors=(author,) if author else (), date=date)
+        if not count:
+            raise refuse("not an Evernote export: it has no notes")
+        metadata = metadata._replace(tags=list_unique(tags)[:100])
+        return builder.build(path, metadata, warnings=warnings[:20])
+
+
+def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[str]:
+    """Add the text of a note and the names of its files; yield warnings."""
+    try:
+        add_fragment(builder, _find_text(note, "content"), 1)
+    except ValueError:
+        yield f"a note is unreadable: {title}"
+    attributes = (find_child(one, "resource-attributes") for one in list_children(note, "resource"))
+    if files := [name for one in attributes if (name := _read_text(one, "file-name"))]:
+        builder.add_paragraph("Attachments:")
+        builder.add_list((0, name) for name in files)
+
+
+def _find_text(element: Element | None, tag: str) -> str:
+    child = find_child(element, tag)
+    return "" if child is None else child.text or ""
+
+
+def _read_text(element: Element | None, tag: str) -> str:
+    return " ".join(_find_text(element, tag).split())

@@ -5,8 +5,7 @@ import pytest
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.worker import Limits
 from kebab.parse import isolation
-from kebab.parse.isolation import parse_guarded
-from kebab.parse.plugin import PluginParser
+from kebab.parse.isolation import PluginParser, parse_guarded
 from kebab.plugins import Plugin
 
 MODULE = """

@@ -1,8 +1,8 @@
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.exports import enex
-from kebab.parse.exports.enex import EnexParser
+from kebab.parse import exports
+from kebab.parse.exports import EnexParser
 
 NOTE = """<note><title>{title}</title><content><![CDATA[<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE en-note SYSTEM "http://xml.evernote.com/pub/enml2.dtd"><en-note>{content}</en-note>
@@ -60,7 +60,7 @@ def test_what_is_no_export_is_refused(data, cause):
 
 
 def test_a_long_export_is_cut(monkeypatch):
-    monkeypatch.setattr(enex, "_MAX_CHARS", 3)
+    monkeypatch.setattr(exports, "_MAX_CHARS", 3)
     document = parse(build("<div>aaaa</div>", "<div>b</div>"))
 
     assert "Note 2" not in document.text
