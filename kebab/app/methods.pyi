@@ -5,17 +5,14 @@ from os import PathLike
 from typing import Any, Literal, TypeAlias
 
 from kebab.core.progress import Cancel
-from kebab.wire.archive import ExportReport, ImportReport
 from kebab.wire.ask import Answer, SessionList, SessionRemoved, SessionTranscript
 from kebab.wire.error import ErrorAudit, ErrorCatalog, ErrorStats
 from kebab.wire.fetch import FetchList, GrepResponse, Outline
-from kebab.wire.health import Doctor, InitReport, Introspection, ModelList, ModelReport, ResetReport
+from kebab.wire.health import Doctor, InitReport, Introspection, ModelList, ModelReport, RepairReport, ResetReport
 from kebab.wire.ingest import IngestReport
-from kebab.wire.library import ChunkInspection, DocInspection, DocList, RemoveReport, SourceList, SourceRemoved
-from kebab.wire.published import PublishReport, SourceAdded
+from kebab.wire.library import ChunkInspection, DocInspection, DocList, Duplicates, RelatedDocs, RemoveReport, SourceList, SourceRemoved
+from kebab.wire.published import ExportReport, ImportReport, PublishReport, SourceAdded
 from kebab.wire.record import NotFound
-from kebab.wire.related import Duplicates, RelatedDocs
-from kebab.wire.repair import RepairReport
 from kebab.wire.review import AgentItems, ReviewApplied
 from kebab.wire.search import SearchResponse
 
@@ -411,7 +408,7 @@ class Methods:
         """The session to show.
 
         Args:
-            name: The name of the session.
+            name: Its name.
         """
         ...
 
@@ -445,7 +442,7 @@ class Methods:
         Args:
             paths: Folders, files, or addresses of object storage such as `s3://bucket/folder`; empty means the workspace, or every folder and address of earlier runs.
             force: Whether to read unchanged files again.
-            dry_run: Whether to report only what would happen.
+            dry_run: Whether only what would happen is reported.
             changed: Whether `paths` are what changed below folders of earlier runs: the folder of each is scanned with all that is below it, and a path in no such folder is left out.
             vector_seconds: The limit of the time for vectors. The passages that remain stay pending, and no model is downloaded. Null means no limit.
         """
@@ -505,7 +502,7 @@ class Methods:
 
         Args:
             name: The name of the source, the path of its folder, or the end of that path.
-            dry_run: Whether to report only what would be removed.
+            dry_run: Whether only what would happen is reported.
         """
         ...
 
@@ -536,8 +533,8 @@ class Methods:
         """The archive to import.
 
         Args:
-            path: The archive.
-            dry_run: Whether to check the archive and report only what would be imported.
+            path: The path of the file.
+            dry_run: Whether only what would happen is reported.
         """
         ...
 
@@ -585,7 +582,7 @@ class Methods:
 
         Args:
             models: Whether to delete model weights too.
-            dry_run: Whether to report only what would be deleted.
+            dry_run: Whether only what would happen is reported.
         """
         ...
 
@@ -672,7 +669,7 @@ class Methods:
         """Repair what `doctor` finds.
 
         Args:
-            dry_run: Whether to report only what would be done.
+            dry_run: Whether only what would happen is reported.
             sources: Folders or files that were indexed, for an index that does not tell any more.
         """
         ...
@@ -811,7 +808,7 @@ class Methods:
             run_id: The run.
             uids: The items whose fixes are applied, certain or not; null means all whose fix is certain.
             unsafe: Whether fixes that are not certain are applied, too.
-            dry_run: Whether to return the differences only.
+            dry_run: Whether only what would happen is reported.
         """
         ...
 
