@@ -2,7 +2,7 @@
 
 from inspect import cleandoc
 
-from kebab.review.items import Rule
+from kebab.review.rules import Rule
 from kebab.review.selection import LINTERS, RULES
 
 

@@ -107,7 +107,7 @@ def read_filters(
 
 def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
     """Return the documents that link to a document, by source and path."""
-    from kebab.text.links import LinkResolver, list_link_keys
+    from kebab.text.names import LinkResolver, list_link_keys
 
     targets = catalogue.list_link_targets()
     own = next((one for one in targets if one.doc_id == doc_id), None)
@@ -128,7 +128,7 @@ def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]"
 
 def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
     """Return the links of a document; one without a document has no id."""
-    from kebab.text.links import LinkResolver
+    from kebab.text.names import LinkResolver
 
     links = catalogue.list_document_links(doc_id)
     resolver = LinkResolver(catalogue.list_link_targets() if links else ())
@@ -137,7 +137,7 @@ def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
 
 def list_linked_pairs(catalogue: "Catalogue", doc_ids: Collection[DocId]) -> list[tuple[str, str]]:
     """Return the pairs of these documents of which the first links to the second."""
-    from kebab.text.links import LinkResolver
+    from kebab.text.names import LinkResolver
 
     resolver = LinkResolver(catalogue.list_link_targets())
     pairs = {(link.doc_id, resolver.resolve(link)) for link in catalogue.list_document_links()}
@@ -172,7 +172,7 @@ def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filter
         if isinstance(found, str):
             filters = replace(filters, doc_id=found)
     if filters.path_glob:
-        from kebab.text.globs import list_readings
+        from kebab.text.filters import list_readings
 
         excludes = "!" * filters.path_glob.startswith("!")
         pattern = filters.path_glob.removeprefix("!")
@@ -242,7 +242,7 @@ def explain_filters(
 def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str]:
     """Return the existing values that are most like a value; media types by their short names."""
     from kebab.core.spelling import MAX_NEAREST, find_nearest
-    from kebab.text.globs import find_nearest_globs
+    from kebab.text.filters import find_nearest_globs
 
     existing, near = list[str](), list[str]()
     match FILTERS[name].nearest:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
 from kebab.embed import install, registry
+from kebab.embed.install import FetchProgress
 from kebab.embed.registry import EmbeddingModel
-from kebab.embed.sources import FetchProgress
 from kebab.errors.catalog import (
     ConfigInvalid,
     EmbeddingMismatch,
@@ -206,7 +206,7 @@ def _build_server_embedder(settings: Settings) -> "ServerEmbedder":
         ConfigInvalid: No model is named, or the address or the key is invalid.
     """
     from kebab.embed.server_embedder import ServerEmbedder
-    from kebab.llm.embeddings import embed_texts
+    from kebab.llm.chat import embed_texts
 
     wanted, llm = settings.models.embedding, settings.models.llm
     assert wanted.provider != "fastembed", "a server computes vectors"

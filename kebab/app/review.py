@@ -68,12 +68,12 @@ from kebab.review.document import ReviewDocument
 from kebab.review.linters import Report
 from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import RunPages
+from kebab.review.rules import Surroundings
 from kebab.review.run import RunPorts, UnitWorker, name_document
 from kebab.review.selection import RulesWorker, SelectingWorker, select_rules
-from kebab.review.surroundings import Surroundings
 from kebab.search.related import find_similar_passage
 from kebab.store.sqlite.reviews import SqliteReviewStore
-from kebab.text.globs import matches_glob
+from kebab.text.filters import matches_glob
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.record import NotFound, decode_request, encode_json
 from kebab.wire.review import (

@@ -33,8 +33,8 @@ from kebab.limits.deadline import build_failure
 from kebab.parse.encoding import decode_raw, encode_raw
 from kebab.platform import copy_owner
 from kebab.review.document import ReviewDocument, list_anchors
+from kebab.review.rules import read_text
 from kebab.review.segments import PageStructure, keep_harmless, read_structure
-from kebab.review.surroundings import read_text
 from kebab.source.walk import detect_file_media
 from kebab.wire.review import AgentItem, AppliedFile, ItemFix
 

@@ -42,7 +42,7 @@ class Mode(StrEnum):
 class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
 
-    Of properties, only the equal values of one key are alternatives (`kebab.text.properties`).
+    Of properties, only the equal values of one key are alternatives (`kebab.text.filters`).
 
     `since` (inclusive) and `until` (exclusive) bound the document's date, or the modification time
     of a file without one, in seconds since the epoch. `path_glob` uses `*` (within a folder), `**`

@@ -44,8 +44,6 @@ TOKEN_CHARS = 16
 FEW = 32
 """How many passages are embedded without fastembed, which takes .5 to 1.7 s to load."""
 
-_MAX_THREADS = 4
-
 
 _Run: TypeAlias = "list[Future[tuple[Any, float]]]"
 """The results of a batch of texts in their order, each with its seconds of processor time."""
@@ -130,7 +128,7 @@ class OnnxEmbedder(Embedder):
         self.directory = Path(directory)
         self._tokenizer = ModelTokenizer(self.directory, model)
         self._encoder = Encoder(self.directory, model)
-        self._threads = TextThreads(threads or min(count_cores(), _MAX_THREADS), deadline_ms)
+        self._threads = TextThreads(threads or min(count_cores(), 4), deadline_ms)
         self._lock = Lock()
         self._fastembed: Any = None
 

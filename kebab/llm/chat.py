@@ -1,7 +1,7 @@
 """Implements the port `LanguageModel` for the chat APIs of Ollama and of OpenAI-compatible servers.
 
 What both do alike comes first. The parser of server-sent events follows the WHATWG standard, and
-also accepts malformed errors of some servers.
+also accepts malformed errors of some servers. The vectors of texts come from the same servers.
 """
 
 import json
@@ -14,6 +14,8 @@ from itertools import chain
 from time import monotonic
 from typing import Any, ClassVar, Literal, TypeAlias
 
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.config.settings import Llm
@@ -304,7 +306,6 @@ class OllamaChat(ChatModel):
 
 
 _COUNTS, _FORMAT, _EFFORT = "stream_options", "response_format", "reasoning_effort"
-_DONE = b"[DONE]"
 _REASONS: Mapping[str, FinishName] = {
     **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "model_length"), "length"),
@@ -332,7 +333,13 @@ class _EventReader(AnswerReader):
             self._read_json()
         else:
             self._read_events()
-        return self._finish()
+        if self.finish in _FAILURE_REASONS:
+            cause = f"the server aborted the answer: {self.finish}"
+            raise self.request.build_unreachable(cause)
+        finish, usage = _REASONS.get(self.finish.lower()), self.usage
+        return self._build_completion(
+            finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
+        )
 
     def _read_json(self) -> None:
         body = self.stream.read_body(MAX_LINE_BYTES)
@@ -347,7 +354,7 @@ class _EventReader(AnswerReader):
 
     def _read_events(self) -> None:
         for event in parse_events(self._iter_lines()):
-            if event.data.strip() == _DONE:
+            if event.data.strip() == b"[DONE]":
                 self.complete = True
                 return
             chunk = parse_json_object(event.data)
@@ -399,17 +406,7 @@ class _EventReader(AnswerReader):
         reasoning = any(message.get(name) for name in _REASONING)
         self._add_text(text, reasoning, message.get("tool_calls") or message.get("function_call"))
 
-    def _finish(self) -> Completion:
-        if self.finish in _FAILURE_REASONS:
-            cause = f"the server aborted the answer: {self.finish}"
-            raise self.request.build_unreachable(cause)
-        finish, usage = _REASONS.get(self.finish.lower()), self.usage
-        return self._build_completion(
-            finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
-        )
 
-
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ERROR = "error"
 
 
@@ -431,7 +428,7 @@ def parse_events(lines: Iterable[bytes]) -> Iterator[ServerSentEvent]:
     first = True
     for raw in chain(lines, [b""]):
         # A line may also end in CR alone.
-        for line in (raw.removeprefix(_BYTE_ORDER_MARK) if first else raw).split(b"\r"):
+        for line in (raw.removeprefix(b"\xef\xbb\xbf") if first else raw).split(b"\r"):
             # A comment has an empty name.
             field, _, value = line.partition(b":")
             value = value.removeprefix(b" ")
@@ -485,3 +482,57 @@ class OpenAiChat(ChatModel):
         urls = [f"data:image/jpeg;base64,{b64encode(image).decode()}" for image in message.images]
         pictures = [{"type": "image_url", "image_url": {"url": url}} for url in urls]
         return body | {"content": [{"type": "text", "text": message.content}, *pictures]}
+
+
+_MAX_BODY_BYTES = 64_000_000
+"""More than 32 vectors of 16,384 numbers have as text."""
+
+
+class _OllamaReply(Struct):
+    embeddings: list[list[float]]
+
+
+class _OpenAiVector(Struct):
+    embedding: list[float]
+    index: int = 0
+
+
+class _OpenAiReply(Struct):
+    data: list[_OpenAiVector]
+
+
+def embed_texts(
+    endpoint: Endpoint, model: str, connect_s: float, texts: Sequence[str], limit_s: float
+) -> list[list[float]]:
+    """Return the vector of each text, as a server gives it; a limit of 0 seconds means none.
+
+    The signals are those of `LanguageModel.chat`; `ContextOverflow` means that a text is longer
+    than the window of the model.
+    """
+    is_ollama = endpoint.provider == "ollama"
+    request = ModelRequest(
+        endpoint=endpoint,
+        operation="embedding a batch",
+        model=model,
+        deadline_s=limit_s,
+        path="/api/embed" if is_ollama else "/embeddings",
+    )
+    options = {"truncate": True} if is_ollama else {"encoding_format": "float"}
+    content = json.dumps({"model": model, "input": list(texts), **options}).encode()
+    deadlines = Deadlines(connect_s=connect_s, first_token_s=0, total_s=limit_s)
+    with HttpStream(request, request.path, content, deadlines) as stream:
+        head, body = stream.head, stream.read_body(_MAX_BODY_BYTES)
+    vectors: list[list[float]] = []
+    if head.status == _OK:
+        with suppress(msgspec.MsgspecError):
+            if is_ollama:
+                vectors = msgspec.json.decode(body, type=_OllamaReply).embeddings
+            else:
+                rows = msgspec.json.decode(body, type=_OpenAiReply).data
+                vectors = [row.embedding for row in sorted(rows, key=lambda row: row.index)]
+    if not vectors:
+        raise build_refusal(request, head, body)
+    if len(vectors) != len(texts):
+        cause = f"{len(texts)} texts were sent, and {len(vectors)} vectors came"
+        raise request.build_protocol_error(cause)
+    return vectors

@@ -431,14 +431,10 @@ def load_error_table() -> dict[type[Exception], _Report]:
     return {
         httpx.ConnectError: _report_no_connection("no connection"),
         httpx.ConnectTimeout: _report_no_connection("connecting took too long"),
-        httpx.PoolTimeout: report_timeout,
-        httpx.ReadTimeout: report_timeout,
-        httpx.WriteTimeout: report_timeout,
-        httpx.TimeoutException: report_timeout,
-        httpx.ReadError: report_lost_connection,
-        httpx.WriteError: report_lost_connection,
-        httpx.CloseError: report_lost_connection,
-        httpx.NetworkError: report_lost_connection,
+        **dict.fromkeys(
+            (httpx.PoolTimeout, httpx.ReadTimeout, httpx.WriteTimeout, httpx.TimeoutException),
+            report_timeout,
+        ),
         httpx.RemoteProtocolError: (
             lambda call, _failure: call.build_unreachable("the response is incomplete", "server")
         ),
@@ -450,9 +446,13 @@ def load_error_table() -> dict[type[Exception], _Report]:
         httpx.DecodingError: report_protocol_error("the response cannot be decoded"),
         httpx.TooManyRedirects: report_protocol_error("too many redirects"),
         httpx.HTTPStatusError: report_protocol_error("the server returned an error status"),
-        httpx.TransportError: report_lost_connection,
-        httpx.RequestError: report_lost_connection,
-        httpx.HTTPError: report_lost_connection,
+        **dict.fromkeys(
+            (
+                *(httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.NetworkError),
+                *(httpx.TransportError, httpx.RequestError, httpx.HTTPError),
+            ),
+            report_lost_connection,
+        ),
     }
 
 

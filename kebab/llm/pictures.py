@@ -40,8 +40,6 @@ _MAX_SIDE = 1568
 """The longest side of a picture in pixels; vision models scale larger pictures down themselves."""
 _MAX_PIXELS = 80_000_000
 """About 240 MB when it is decoded; Pillow warns at 89 million."""
-_MAX_PAGES = 100
-_QUALITY = 90
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP", "BMP", "PPM")
 """The formats of Pillow that are opened; pages of a PDF are drawn as PPM."""
 
@@ -55,7 +53,6 @@ _REFUSAL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _MAX_REFUSAL_CHARS = 300
-_MAX_SHOWN_CHARS = 80
 
 
 class PictureReply(NamedTuple):
@@ -82,7 +79,7 @@ def count_pages(data: bytes, path: str) -> int:
         raise _refuse(path, "damaged: the picture cannot be read") from fault
     if pixels > _MAX_PIXELS:
         raise _refuse(path, f"the picture is too large: {pixels // 1_000_000} million pixels")
-    return min(pages, _MAX_PAGES)
+    return min(pages, 100)
 
 
 def encode_page(data: bytes, number: int, path: str) -> bytes:
@@ -108,7 +105,7 @@ def encode_page(data: bytes, number: int, path: str) -> bytes:
                 turned = Image.new("RGBA", front.size, "white")
                 turned.alpha_composite(front)
             file = BytesIO()
-            turned.convert("RGB").save(file, "JPEG", quality=_QUALITY)
+            turned.convert("RGB").save(file, "JPEG", quality=90)
             return file.getvalue()
     except _list_faults() as fault:
         raise _refuse(path, "damaged: the picture cannot be read") from fault
@@ -161,7 +158,7 @@ def ask_about_picture(
     if not text:
         raise ModelProtocol(endpoint=endpoint, operation=task, cause="the reply is empty")
     if len(text) <= _MAX_REFUSAL_CHARS and _REFUSAL.match(text):
-        cause = f"it declines to read the picture: {' '.join(text.split())[:_MAX_SHOWN_CHARS]}"
+        cause = f"it declines to read the picture: {' '.join(text.split())[:80]}"
         raise ModelRejected(model=model.name, endpoint=endpoint, operation=task, cause=cause)
     if task == "ocr" and text.strip(" .*`\"'") == _NO_TEXT:
         text = ""

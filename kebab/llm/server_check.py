@@ -12,19 +12,10 @@ from msgspec.structs import replace
 
 from kebab.config.settings import Llm
 from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
-from kebab.errors.catalog import (
-    ModelBusy,
-    ModelProtocol,
-    ModelUnreachable,
-    TimedOut,
-)
+from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.llm.endpoint import Endpoint
-from kebab.llm.http_stream import Call, Deadlines, HttpStream, ResponseHead
-from kebab.llm.server_errors import (
-    ModelRequest,
-    build_unexpected_response,
-    parse_json_object,
-)
+from kebab.llm.http_stream import Deadlines, HttpStream, ResponseHead
+from kebab.llm.server_errors import ModelRequest, build_unexpected_response, parse_json_object
 from kebab.text.reasoning import ReasoningFilter
 
 _OK = 200
@@ -154,7 +145,11 @@ def check_server_responds(
                 raise build_unexpected_response(request, head, stream.read_body())
             body = _read_object(stream)
         if endpoint.provider == "ollama" and "version" not in body:
-            _refuse_other_api(request, limits)
+            other = replace(request, endpoint=replace(endpoint, prefix="/v1"))
+            with HttpStream(other, "/models", None, limits) as stream:
+                if _list_texts(_read_object(stream).get("data"), "id"):
+                    cause = "it is OpenAI-compatible"
+                    raise request.build_protocol_error(cause, "models.llm.provider")
         names = _list_texts(body.get("data"), "id")
     except ModelUnreachable as failure:
         if failure.reason != "server":
@@ -166,14 +161,6 @@ def check_server_responds(
         return ()
     _answered[endpoint.display_url] = monotonic(), names
     return names
-
-
-def _refuse_other_api(call: Call, limits: Deadlines) -> None:
-    """Raise a signal when a server that is not Ollama has the OpenAI-compatible API."""
-    other = replace(call, endpoint=replace(call.endpoint, prefix="/v1"))
-    with HttpStream(other, "/models", None, limits) as stream:
-        if _list_texts(_read_object(stream).get("data"), "id"):
-            raise call.build_protocol_error("it is OpenAI-compatible", "models.llm.provider")
 
 
 def _read_object(stream: HttpStream) -> dict[str, Any]:

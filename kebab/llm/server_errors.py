@@ -61,10 +61,7 @@ class ModelRequest(Call, frozen=True, kw_only=True):
         return format_one_line(self.endpoint.key.redact(text[:_MAX_TEXT_CHARS]))
 
     def build_rejection(
-        self,
-        cause: str,
-        reason: Rejection | None = None,
-        setting: str | None = None,
+        self, cause: str, reason: Rejection | None = None, setting: str | None = None
     ) -> ModelRejected:
         """Return the signal for a server that refuses the request."""
         return ModelRejected(
@@ -337,7 +334,10 @@ def _reject(reason: Rejection | None = None, setting: str | None = None) -> Sign
 def _build_unauthorized(request: ModelRequest, error: ServerError, status: int) -> Signal:
     """Build the refusal of a key; the text of the server may quote a part of the key."""
     if request.endpoint.provider == "ollama":
-        return (_build_sign_in if status == _UNAUTHORIZED else _reject())(request, error, status)
+        if status != _UNAUTHORIZED:
+            return _reject()(request, error, status)
+        cause = request.redact(error.text) or "no account"
+        return request.build_rejection(f"{cause}{_format_status(status)}", "sign_in")
     is_set = bool(request.endpoint.key.secret)
     cause = "the server requires another key" if is_set else "no key was sent"
     return request.build_rejection(
@@ -345,11 +345,6 @@ def _build_unauthorized(request: ModelRequest, error: ServerError, status: int) 
         "key_refused" if is_set else "key_missing",
         request.endpoint.key.variable or "models.llm.key_variable",
     )
-
-
-def _build_sign_in(request: ModelRequest, error: ServerError, status: int) -> Signal:
-    cause = request.redact(error.text) or "no account"
-    return request.build_rejection(f"{cause}{_format_status(status)}", "sign_in")
 
 
 def _build_not_served(request: ModelRequest, error: ServerError, status: int) -> Signal:
@@ -411,8 +406,7 @@ _ROWS = (
         r"time: (?:invalid|missing|unknown)\b.*\b(?:duration|unit)",
     ),
     ErrorRow(
-        _reject("task"),
-        r"not support|no models? (?:is |are )?loaded|jinja|chat template|logits",
+        _reject("task"), r"not support|no models? (?:is |are )?loaded|jinja|chat template|logits"
     ),
     ErrorRow(_reject(), r"must be of type|invalid (?:format|json schema)|schema conversion failed"),
     ErrorRow(

@@ -27,19 +27,12 @@ from kebab.rag.markers import (
 )
 from kebab.rag.passages import Passage
 from kebab.rag.prompt import remove_frame
-from kebab.rag.support import (
-    ParsedClaim,
-    check_support,
-    parse_claim,
-    parse_code,
-    select_quote,
-)
+from kebab.rag.support import ParsedClaim, check_support, parse_claim, parse_code, select_quote
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import split_names
 from kebab.text.sentences import LayoutKind, build_layout, find_sentence_spans
 from kebab.wire.ask import AnswerWarning
 
-_CLOSERS = " \t\n*_)\"'”’»」』）|"
 _OPEN_ENDS = ("?", "？", "\u061f", "\u037e", ":", "：")
 _STOPPED = compile_lazily(r"[.!?…。！？\u0964\u061f][\"'”’»」』）)\]*_]*(?:\s?\[\d{1,9}\])*$")
 _BOLD = compile_lazily(r"(?:\*\*[^*\n]+\*\*|__[^_\n]+__)")
@@ -74,7 +67,7 @@ def extract_claims(marked: MarkedText) -> list[Claim]:
     for start, end in _move_leading_markers(marked, _find_prose(marked), starts):
         inner = marked.markers[bisect_left(starts, start) : bisect_left(starts, end)]
         words = cut_markers(text, start, end, inner).strip()
-        if words.rstrip(_CLOSERS).endswith(_OPEN_ENDS):
+        if words.rstrip(" \t\n*_)\"'”’»」』）|").endswith(_OPEN_ENDS):
             continue
         parsed = parse_claim(words)
         if not (parsed.terms or parsed.values) or words.strip(".!, ").lower() in _REPLIES:
@@ -146,10 +139,6 @@ class ClaimCheck(Struct, frozen=True):
     parsed: ParsedClaim
     supporting: tuple[Passage, ...] = ()
     warnings: tuple[AnswerWarning, ...] = ()
-
-    def select_quote(self, passage: Passage) -> Quote:
-        """Return the part of a passage that contains most of the claim."""
-        return select_quote(self.parsed, passage)
 
 
 def verify_claims(
@@ -269,7 +258,7 @@ def check_answer(
     cited: dict[tuple[int, int, int], tuple[Quote, list[Span]]] = {}
     for one in checks:
         for supporting in one.supporting:
-            quote = one.select_quote(supporting)
+            quote = select_quote(one.parsed, supporting)
             key = (supporting.marker, quote.start, quote.end)
             cited.setdefault(key, (quote, []))[1].append(spans[one.claim.span])
     supported = sum(bool(check.supporting) for check in checks)

@@ -12,7 +12,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,12 +30,7 @@ from kebab.rag.question_terms import (
 )
 from kebab.search.answerability import FAIR
 from kebab.search.snippet import weigh_keywords
-from kebab.text.language import (
-    detect_question_language,
-    is_dense,
-    iter_unit_matches,
-    split_units,
-)
+from kebab.text.language import detect_question_language, is_dense, iter_unit_matches, split_units
 from kebab.text.normalize import normalize_for_index
 from kebab.text.secrets import mask_secrets
 from kebab.text.stop_words import is_function_word
@@ -154,17 +149,6 @@ _MESSAGES: Mapping[DoubtCode, str] = {
 """What each doubt says of its term."""
 
 
-_LACKS: Mapping[tuple[TermKind, bool], DoubtCode] = {
-    (TermKind.NAME, True): "name_not_cited",
-    (TermKind.NAME, False): "name_not_found",
-    (TermKind.NUMBER, True): "number_not_cited",
-    (TermKind.NUMBER, False): "number_not_found",
-    (TermKind.CODE, True): "number_not_cited",
-    (TermKind.CODE, False): "number_not_found",
-}
-"""The doubt about a term that the cited passages lack; True when another passage has it."""
-
-
 WEIGHTS: Mapping[DoubtCode, float] = {
     "name_not_cited": 2.8,
     "name_not_found": 2.6,
@@ -261,7 +245,12 @@ def _compare_terms(
     lacking = [term for term in facts if not cited.contains(term)]
     if lacking:
         found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
-        return [Doubt(_LACKS[term.kind, found.contains(term)], term.text) for term in lacking]
+        doubts = []
+        for term in lacking:
+            kind = "name" if term.kind is TermKind.NAME else "number"
+            code = f"{kind}_not_{'cited' if found.contains(term) else 'found'}"
+            doubts.append(Doubt(cast("DoubtCode", code), term.text))
+        return doubts
     names = [term for term in facts if term.kind is not TermKind.NUMBER]
     if not names[1:]:
         return []

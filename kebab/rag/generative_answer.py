@@ -30,7 +30,6 @@ _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
 _THOUGHT = "the text so far is what the model thinks"
 _CALL = "the model calls a tool instead of answering; another model may answer"
-_MOST_NAMES = 3
 _WINDOW_SLACK = 8
 """A window counts as full when so few tokens are left."""
 
@@ -159,7 +158,7 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
         if prompt.is_declined(text):
             return run.build_draft(refusal="llm_self_judge")
         if completion.other_models:
-            others = ", ".join(completion.other_models[:_MOST_NAMES])
+            others = ", ".join(completion.other_models[:3])
             cause = f"the server does not list {self.model.name}, and may use another: {others}"
             run.warn("other_model", cause)
         if completion.is_prompt_cut:
@@ -299,8 +298,6 @@ _OPENING = re.compile(r"[ \t>]*(?:`{3,}|~{3,})")
 _WHOLE_LINES = {LayoutKind.HEADING, LayoutKind.ROW}
 """The kinds of which only the end of the line is an end."""
 
-_ELLIPSIS = " …"
-
 
 def cut_unfinished(text: str) -> str:
     """Return a partial answer without its unfinished last sentence, or last line of code.
@@ -330,4 +327,4 @@ def cut_unfinished(text: str) -> str:
         has_words = any(map(str.isalpha, text[line : last.start]))
         return text[: last.start if has_words else line].rstrip()
     kept, blank, _ = whole.rpartition(" ")
-    return (kept.rstrip() if blank else whole) + _ELLIPSIS
+    return (kept.rstrip() if blank else whole) + " …"

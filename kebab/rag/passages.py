@@ -98,7 +98,6 @@ _SCALE = compile_lazily(
 _UNIT = compile_lazily(r"[ -]?(?P<word>[%°℃℉$€£¥₩] ?[CF]?|per ?cent|por ciento|[^\W\d_]{1,14})")
 _GROUPED = compile_lazily(r"\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?")
 _GROUPED_BY_POINTS = compile_lazily(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
-_CURRENCIES = "$€£¥₩"
 _MOST_DIGITS = 24
 """Longer numbers are compared as text."""
 
@@ -131,7 +130,7 @@ def find_numbers(text: str) -> Iterator[Number]:
             )
         unit = _read_unit(text, end)
         before = text[found.start() - 1 : found.start()]
-        if before and before in _CURRENCIES:
+        if before and before in "$€£¥₩":
             unit = before
         yield Number(found.start(), end, values, unit)
 
@@ -203,7 +202,6 @@ _QUOTES = compile_lazily(
     "|[“„«「『](?P<paired>[^“”„«»「」『』\n]{2,600})[”“»」』]"
 )
 _ELLIPSIS = compile_lazily(r"[\[(]?\s?(?:\.{3,}+|…)\s?[\])]?")
-_EDGES = " \t.,;:!?。、，！？'\"()[]{}"
 _DENSE_NAME = compile_lazily("[ァ-\u30faー]{3,}|[\u3400-\u9fff々]{4,}")
 _is_grammar = re.compile(
     "[ぁ-\u309f]+|습니|니다|입니|됩니|합니|[었았였했됐되]다|[되하]었|었습|았습|였습|했습|있다|있습|이다"
@@ -221,7 +219,9 @@ def find_values(claim: str, *, nouns: bool = False) -> tuple[list[Value], list[T
 
     With `nouns` its language capitalises every noun.
     """
-    values = [*_find_code(claim), *_find_quotes(claim)]
+    codes_of = (split_code(one[1]) for one in _CODE_SPAN.finditer(claim))
+    values = [Value(ValueKind.CODE, 0, 0, word) for words in codes_of for word in words]
+    values += _find_quotes(claim)
     prose = normalize_punctuation(_CODE_SPAN.sub(" ` ` ", claim))
     dates = {(start, end): iso for start, end, iso in iter_dates(prose)}
     for (start, end), iso in dates.items():
@@ -244,22 +244,21 @@ def find_values(claim: str, *, nouns: bool = False) -> tuple[list[Value], list[T
             values += _find_dense_names(unit)
             pairs = tokenize_unit(unit[0])[:-1] or (unit[0],)
             terms += (Term(unit.start(), one, (one,)) for one in pairs if not _is_grammar(one))
-        elif _is_word(unit[0]):
+        elif (
+            unit[0].lower() not in _NUMBER_OF
+            and any(map(str.isalpha, unit[0]))
+            and is_content_word(unit[0])
+        ):
             terms.append(Term(unit.start(), unit[0], tokenize_unit(unit[0])))
             if kind := _classify(rest, unit, capitals=capitals, eastern=eastern):
                 values.append(Value(kind, *unit.span(), unit[0], terms[-1].tokens))
     return values, terms
 
 
-def _find_code(claim: str) -> Iterator[Value]:
-    for one in _CODE_SPAN.finditer(claim):
-        yield from (Value(ValueKind.CODE, 0, 0, word) for word in split_code(one[1]))
-
-
 def _find_quotes(claim: str) -> Iterator[Value]:
     for found in _QUOTES.finditer(_CODE_SPAN.sub(" ", claim)):
         for part in _ELLIPSIS.split(found["plain"] or found["paired"]):
-            if bare := part.strip(_EDGES):
+            if bare := part.strip(" \t.,;:!?。、，！？'\"()[]{}"):
                 yield Value(ValueKind.QUOTE, 0, 0, f'"{bare}"')
 
 
@@ -268,12 +267,6 @@ def _find_dense_names(unit: re.Match[str]) -> Iterator[Value]:
     for one in _DENSE_NAME.finditer(unit[0]):
         start, end = (unit.start() + place for place in one.span())
         yield Value(ValueKind.NAME, start, end, one[0], tokenize_unit(one[0])[:-1])
-
-
-def _is_word(word: str) -> bool:
-    """Return whether a word is a content word and no number."""
-    is_number = word.lower() in _NUMBER_OF or not any(map(str.isalpha, word))
-    return not is_number and is_content_word(word)
 
 
 def _classify(text: str, unit: re.Match[str], *, capitals: bool, eastern: bool) -> ValueKind | None:
@@ -380,10 +373,6 @@ class Passage:
         self.folded = fold_text(f"{chunk.context}\n{evidence.text}")
         self.code = frozenset(split_code(f"{chunk.context}\n{evidence.text}\n{chunk.path}"))
         self.written_form = detect_written_form(evidence.text)
-
-    def find_holders(self, value: Value) -> list[Part]:
-        """Return the parts that have a value."""
-        return [part for part in self.parts if part.holds(value)]
 
     def quote(self, first: Part, last: Part) -> Quote:
         """Return the quote from one part to another one."""

@@ -159,7 +159,6 @@ def escape_line(text: str, limit: int) -> str:
 _MAX_LINE = 80
 """The most characters of a title, of a heading and of a path."""
 _MAX_HEADINGS = 3
-_PLACEHOLDER_DIGEST = "00000000"
 
 
 def format_evidence(passages: Sequence[Evidence], question: str) -> tuple[str, str]:
@@ -177,7 +176,7 @@ def format_evidence(passages: Sequence[Evidence], question: str) -> tuple[str, s
 def estimate_evidence_tokens(passage: Evidence) -> int:
     """Estimate the tokens of a passage with its tags."""
     location, text = _describe_location(passage), _escape_passage(passage)
-    return estimate_tokens(_format_block(passage.marker, location, text, _PLACEHOLDER_DIGEST)) + 1
+    return estimate_tokens(_format_block(passage.marker, location, text, "00000000")) + 1
 
 
 def _format_block(marker: int, location: str, text: str, digest: str) -> str:
@@ -389,12 +388,11 @@ _LAST_REPLY = re.compile(
     r"(?:(?<=[.!?。)\]])[ \t]+|(?<=\0)[ \t]*)"
     rf"[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*\s*\Z"
 )
-_MAX_ROUNDS = 4
 
 
 def remove_frame(text: str) -> str:
     """Return a text without tags and locations of the prompt."""
-    for _ in range(_MAX_ROUNDS):
+    for _ in range(4):
         before = text
         text = _ANY_TAG.sub(_build_marker, _TAG_LINE.sub("", text))
         text = _FROM.sub(r"\g<markers>", text)

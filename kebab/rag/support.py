@@ -96,11 +96,7 @@ def parse_claim(claim: str) -> ParsedClaim:
     values, terms = find_values(text, nouns=written_form.language == "de")
     plain = normalize_punctuation(text)
     return ParsedClaim(
-        plain,
-        tuple(values),
-        tuple(terms),
-        written_form,
-        negated=find_negated(plain),
+        plain, tuple(values), tuple(terms), written_form, negated=find_negated(plain)
     )
 
 
@@ -138,7 +134,9 @@ def check_support(claim: ParsedClaim, passages: Sequence[Passage]) -> SupportChe
     if comparable:
         tokens = frozenset[str]().union(*(one.tokens for one in comparable))
         share = compute_share(claim.terms, tokens)
-        if share < _get_min_share(claim):
+        least = MIN_BIGRAM_SHARE if claim.terms and is_dense(claim.terms[0].text) else MIN_SHARE
+        has_values = any(one.kind is not ValueKind.FIRST for one in claim.values)
+        if share < (1.0 if len(claim.terms) <= _FEW and not has_values else least):
             missing += (
                 one.text
                 for one in claim.terms
@@ -151,7 +149,7 @@ def check_support(claim: ParsedClaim, passages: Sequence[Passage]) -> SupportChe
         reason = f"only numbers, names and quotations were compared with {label}"
         return SupportCheck(supported=True, reason=reason)
     alignment = _Alignment(claim, comparable)
-    if misplaced := alignment.find_misplaced():
+    if misplaced := [one.text for one in claim.values if alignment.is_misplaced(one)]:
         reason = f"{label} says otherwise of: {format_missing(misplaced)}"
         return SupportCheck(
             supported=False,
@@ -174,7 +172,7 @@ def _has(passage: Passage, value: Value) -> bool:
         return value.text in passage.code
     if value.kind is ValueKind.FIRST:
         return True
-    return passage.head.holds(value) or bool(passage.find_holders(value))
+    return any(part.holds(value) for part in (passage.head, *passage.parts))
 
 
 def compute_share(terms: Sequence[Term], tokens: Collection[str]) -> float:
@@ -184,13 +182,6 @@ def compute_share(terms: Sequence[Term], tokens: Collection[str]) -> float:
 
 def _is_in(term: Term, tokens: Collection[str]) -> bool:
     return any(token in tokens for token in term.tokens)
-
-
-def _get_min_share(claim: ParsedClaim) -> float:
-    has_values = any(one.kind is not ValueKind.FIRST for one in claim.values)
-    if len(claim.terms) <= _FEW and not has_values:
-        return 1.0
-    return MIN_BIGRAM_SHARE if claim.terms and is_dense(claim.terms[0].text) else MIN_SHARE
 
 
 class _Alignment:
@@ -217,11 +208,8 @@ class _Alignment:
             for term, weight in zip(claim.terms, self.rarities, strict=True)
         ]
 
-    def find_misplaced(self) -> list[str]:
-        """Return the values that stand only in sentences about something else."""
-        return [value.text for value in self.claim.values if self._is_misplaced(value)]
-
-    def _is_misplaced(self, value: Value) -> bool:
+    def is_misplaced(self, value: Value) -> bool:
+        """Return whether a value stands only in sentences about something else."""
         holders = [part for part in self.parts if part.holds(value)]
         if not holders:
             return False

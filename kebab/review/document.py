@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate, chain, cycle, pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -60,7 +60,10 @@ class ReviewDocument:
 
         Every other character, and every newline, has the same offset as in `text`.
         """
-        return hide_spans(self.text, self.code_spans)
+        blank = "\n".join([" " * len(line) for line in self.text.split("\n")])
+        edges = pairwise([0, *chain.from_iterable(self.code_spans), len(self.text)])
+        pieces = zip(cycle((self.text, blank)), edges)
+        return "".join([source[start:end] for source, (start, end) in pieces])
 
     @cached_property
     def anchors(self) -> frozenset[str] | None:
@@ -108,8 +111,8 @@ class ReviewDocument:
         if not self.sentences:
             return 0, 0
         last = len(self.sentences) - 1
-        first = min(bisect_right(self._sentence_ends, start), last)
-        touched = bisect_right(self._sentence_starts, max(start, end - 1)) - 1
+        first = min(bisect_right(self.sentences, start, key=attrgetter("end")), last)
+        touched = bisect_right(self.sentences, max(start, end - 1), key=attrgetter("start")) - 1
         return first, max(first, min(touched, last))
 
     @cached_property
@@ -121,14 +124,6 @@ class ReviewDocument:
         if 2 * double > lines:
             return "\r\n"
         return "\r" if 2 * single > lines else "\n"
-
-    @cached_property
-    def _sentence_starts(self) -> list[int]:
-        return [one.start for one in self.sentences]
-
-    @cached_property
-    def _sentence_ends(self) -> list[int]:
-        return [one.end for one in self.sentences]
 
     def to_utf16(self, start: int, end: int) -> Span:
         """Return [start, end) as UTF-16 code units of the raw file."""
@@ -167,17 +162,6 @@ class ReviewDocument:
         return min(max(0, offset), len(self.text))
 
 
-def hide_spans(text: str, spans: Sequence[Span]) -> str:
-    """Return a text of the same length with blanks in the spans; newlines stay.
-
-    The spans are in order and do not overlap.
-    """
-    blank = "\n".join([" " * len(line) for line in text.split("\n")])
-    edges = pairwise([0, *chain.from_iterable(spans), len(text)])
-    pieces = zip(cycle((text, blank)), edges)
-    return "".join([source[start:end] for source, (start, end) in pieces])
-
-
 _INCLUDES = re.compile(
     r"--8<--|\{!|\{%-?[ \t]*include|<!--[ \t]*@?(?:include|insert|embed|import|snippet)"
     r"|\{\{[<%]?[ \t]*#?[\w-]*(?:include|readfile|partial|snippet|content|embed|import|reference)"
@@ -211,16 +195,13 @@ _OTHER_FRAGMENT = re.compile(
 
 def list_anchors(text: str, markup: Markup) -> frozenset[str] | None:
     """Return the anchors of a document, folded; None when not all of them are in its text."""
-    if "```{" in text or _INCLUDES.search(_drop_blocks(text, markup)):
-        return None  # the first begins a directive of MyST
-    return frozenset(_list_folded(text, markup))
-
-
-def _drop_blocks(text: str, markup: Markup) -> str:
-    """Return a text without its blocks of code, whose signs are examples."""
+    # The signs in blocks of code are examples.
     starts = [0, *(end for _, end in markup.code_blocks)]
     ends = [*(start for start, _ in markup.code_blocks), len(text)]
-    return "".join(text[start:end] for start, end in zip(starts, ends, strict=True))
+    prose = "".join(text[start:end] for start, end in zip(starts, ends, strict=True))
+    if "```{" in text or _INCLUDES.search(prose):
+        return None  # the first begins a directive of MyST
+    return frozenset(_list_folded(text, markup))
 
 
 def _list_folded(text: str, markup: Markup) -> Iterator[str]:

@@ -17,8 +17,7 @@ from kebab.core.files import get_suffix
 from kebab.core.media import MARKDOWN, detect_media_type
 from kebab.core.review import Finding, Fix, LinkUse, ReviewText
 from kebab.review.document import ReviewDocument, fold_anchor, has_anchor, is_anchor
-from kebab.review.items import Rule
-from kebab.review.surroundings import Surroundings
+from kebab.review.rules import Rule, Surroundings
 from kebab.wire.review import SeverityName
 
 _SCHEME = re.compile(r"[A-Za-z]?[A-Za-z0-9+.-]*:|//|\\\\|www\.|@|~")
@@ -116,11 +115,6 @@ def is_missing(document: ReviewText, surroundings: Surroundings, link: LinkUse) 
     return file.is_relative_to(document.root) or surroundings.exists(file.parent)
 
 
-def is_markdown(path: Path) -> bool:
-    """Return whether a path is that of a Markdown file."""
-    return detect_media_type(path.name) == MARKDOWN
-
-
 def find_replacement(document: ReviewText, surroundings: Surroundings, target: str) -> str | None:
     """Return the target with the path of the only file of the same name; None without one.
 
@@ -143,7 +137,7 @@ def find_replacement(document: ReviewText, surroundings: Surroundings, target: s
 
 _BY_PROGRAM = re.compile(
     r"@generated\b|\bDO NOT EDIT\b"
-    r"|\b[Aa]uto(?:matically)?[ -]?generated (?:by|from|with|file|document|page|content)\b",
+    r"|\b[Aa]uto(?:matically)?[ -]?generated (?:by|from|with|file|document|page|content)\b"
 )
 _HEAD = 1_500
 """How much of the beginning of a text may tell that a program wrote it."""
@@ -304,7 +298,8 @@ def _has_target(document: ReviewDocument, surroundings: Surroundings, link: Link
     is_found = False
     for file in find_files(document.source, surroundings, link):
         is_found = True
-        anchors = surroundings.list_anchors(file) if is_markdown(file) else None
+        is_markdown = detect_media_type(file.name) == MARKDOWN
+        anchors = surroundings.list_anchors(file) if is_markdown else None
         if anchors is None or has_anchor(anchors, fragment):
             return True
     return not is_found

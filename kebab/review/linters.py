@@ -25,15 +25,13 @@ from kebab.core.media import MARKDOWN, detect_media_type, is_code
 from kebab.core.review import Finding, Fix
 from kebab.errors.system import format_install, translate_os_errors
 from kebab.review.document import ReviewDocument
-from kebab.review.items import Rule
-from kebab.review.surroundings import Surroundings
+from kebab.review.rules import Rule, Surroundings
 from kebab.wire.review import EditName, SeverityName
 from kebab.wire.search import DegradedChannel
 
 Report = Callable[[DegradedChannel], object]
 """Receives what a linter did not check."""
 
-_DEADLINE_S = 120.0
 _FILES_PER_RUN = 100
 
 
@@ -135,7 +133,7 @@ def _execute(command: Sequence[str], folder: Path) -> subprocess.CompletedProces
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
-        timeout=_DEADLINE_S,
+        timeout=120.0,
     )
 
 

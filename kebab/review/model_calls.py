@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -115,6 +115,11 @@ _LARGEST_SHARE = 2
 
 FINISHES: tuple[FinishName | None, ...] = ("length", "content_filter", "tool_calls", "stop")
 """The reasons of an end; those that leave a response without its end come first."""
+
+
+def find_finish(reasons: Collection[FinishName | None]) -> FinishName | None:
+    """Return why the model stopped, first the reasons that leave a response without its end."""
+    return next((one for one in FINISHES if one in reasons), None)
 
 
 def add_counts(counts: Iterable[int | None]) -> int | None:
@@ -290,7 +295,7 @@ class ModelCalls:
             prompt_tokens=add_counts(self._prompt_tokens),
             completion_tokens=add_counts(self._completion_tokens),
             latency_ms=self._seconds * 1000,
-            finish=next((one for one in FINISHES if one in self._finishes), None),
+            finish=find_finish(self._finishes),
             truncated=self.is_exhausted,
             warnings=tuple(name for name, count in warnings.items() if count),
             unanswered=unanswered,

@@ -7,6 +7,7 @@ cannot count characters. Its findings get positions in the document; those witho
 
 import json
 import re
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +23,6 @@ from kebab.review.document import (
     plan_units,
     show_sentences,
 )
-from kebab.review.items import build_items
 from kebab.review.model_calls import (
     ITEMS,
     LIMITS,
@@ -32,10 +32,10 @@ from kebab.review.model_calls import (
     ModelCalls,
     build_object,
 )
+from kebab.review.rules import build_items
 from kebab.review.run import UnitWorker
 from kebab.text.language import get_language_name
 from kebab.text.model_input import escape_text, wrap_in_delimiters
-from kebab.text.offsets import find_quotation
 from kebab.text.reasoning import remove_reasoning
 from kebab.wire.review import EditName, ReviewTierName, SeverityName
 
@@ -46,6 +46,8 @@ KINDS: dict[ReviewTierName, tuple[str, ...]] = {
 SEVERITIES: tuple[SeverityName, ...] = ("error", "warning", "suggestion")
 _MAX_DIGITS = 9
 _TEXT = {"type": "string"}
+_FIELDS = ("sentence", "words", "kind", "fix", "reason", "severity")
+"""The fields of a finding, in the order of thinking."""
 
 
 class LightItem(NamedTuple):
@@ -76,9 +78,8 @@ def build_items_schema(tier: ReviewTierName, sentences: int, limit: int) -> Json
 
 def read_item(entry: Mapping[str, Any], kinds: Collection[str]) -> LightItem | None:
     """Return the finding of an object; None when it is not one in this format."""
-    known = {"sentence", "words", "kind", "severity", "reason", "fix"}
     words, kind = _read_text(entry, "words"), _read_text(entry, "kind").strip().lower()
-    if not entry.keys() <= known or not words.strip() or kind not in kinds:
+    if not entry.keys() <= {*_FIELDS} or not words.strip() or kind not in kinds:
         return None
     fix = entry.get("fix")
     value = entry.get("severity")
@@ -123,30 +124,20 @@ _EXAMPLE = (
     "They was late again.",
     "The office opens at nine.",
 )
-_EXAMPLE_ITEMS: tuple[Mapping[str, Any], ...] = (
-    {
-        "sentence": 1,
-        "words": "recieve",
-        "kind": "spelling",
-        "fix": "receive",
-        "reason": "misspelled",
-        "severity": "error",
-    },
-    {
-        "sentence": 2,
-        "words": "They was",
-        "kind": "grammar",
-        "fix": "They were",
-        "reason": "the verb does not agree with its subject",
-        "severity": "error",
-    },
+_EXAMPLE_ITEMS: tuple[Mapping[str, Any], ...] = tuple(
+    dict(zip(_FIELDS, row, strict=True))
+    for row in (
+        (1, "recieve", "spelling", "receive", "misspelled", "error"),
+        (
+            2,
+            "They was",
+            "grammar",
+            "They were",
+            "the verb does not agree with its subject",
+            "error",
+        ),
+    )
 )
-
-
-def repeats_example(fix: str) -> bool:
-    """Return whether a fix is one of the example, which small models repeat for other words."""
-    known = (item.get("fix") for item in _EXAMPLE_ITEMS)
-    return fix.strip().casefold() in {one.casefold() for one in known if one}
 
 
 def build_proofreading(
@@ -179,10 +170,7 @@ def _format_items(items: Sequence[Mapping[str, Any]]) -> str:
     return json.dumps({ITEMS: list(items)}, ensure_ascii=False, separators=(",", ":"))
 
 
-_DEFAULT_SEVERITIES: dict[str, SeverityName] = {
-    "spelling": "warning",
-    "grammar": "warning",
-}
+_DEFAULT_SEVERITIES: dict[str, SeverityName] = {"spelling": "warning", "grammar": "warning"}
 _HIGHEST_SEVERITIES: dict[str, SeverityName] = {
     "punctuation": "warning",
     "terminology": "warning",
@@ -191,7 +179,6 @@ _HIGHEST_SEVERITIES: dict[str, SeverityName] = {
 """Findings of these kinds are no errors, whatever the model says."""
 _RANKS: dict[SeverityName, int] = {"suggestion": 0, "warning": 1, "error": 2}
 _MAX_FIX_CHARS = 1_000
-_SPELLING = "spelling"
 _LETTERS_PER_EDIT = 4
 """How many letters of a misspelled text stand for one more edit than two."""
 _FIRST_DENSE_SCRIPT = "\u0e00"
@@ -264,8 +251,10 @@ class Normalizer:
         text = " ".join(fix.split())
         if _fold(before) == _fold(text):
             return None
-        if item.kind == _SPELLING and not is_respelling(before, text):
-            return None if repeats_example(text) else ("note", None)
+        if item.kind == "spelling" and not is_respelling(before, text):
+            # Small models repeat the example for other words.
+            known = {item["fix"].casefold() for item in _EXAMPLE_ITEMS}
+            return None if text.casefold() in known else ("note", None)
         low, high = span
         code = find_code(self._document, low, high)
         if any(start <= low and high <= end for start, end in code):
@@ -340,3 +329,56 @@ class ModelWorker(Struct, frozen=True, kw_only=True):
         calls.ask_all(show_sentences(document, unit), LIMITS[self.tier], ask)
         items = sorted(build_items(document, findings), key=lambda item: item.o)
         return UnitResult(items=tuple(items), usage=calls.build_usage())
+
+
+MOST_CHARS = 1_000
+"""The longest quotation that is looked for."""
+
+_ALIKE = ('"“”„\u201f«»「」『』＂｢｣', "'‘’‚\u201b′`\u00b4＇", "-\u2010\u2011\u2012–—\u2212－")
+"""Signs that stand for each other: double quotes, single quotes, dashes."""
+
+_CLASSES = {sign: f"[{re.escape(signs)}]" for signs in _ALIKE for sign in signs}
+_GAP = r"[*_~`]*\s+(?:>\s*)*[*_~`]*"
+"""What may lie between two words: white space, the sign of a block quote, signs of emphasis."""
+
+
+def find_quotation(
+    text: str, quotation: str, start: int = 0, end: int | None = None
+) -> list[tuple[int, int]]:
+    """Return the places of a quotation within [start, end) of a text, in order.
+
+    Only the best places are returned: those of whole words before parts of words; those with the
+    same characters before those that differ in white space, quotes, dashes, case, the Unicode
+    normal form, or in signs of emphasis between words; and in the end those of a quotation without
+    the quotes around it. A quotation without words has no place.
+    """
+    end = len(text) if end is None else end
+    wanted = quotation.strip()
+    for words in dict.fromkeys((wanted, wanted.strip("\"'`*_«»‘’“”„ "))):
+        if len(words) > MOST_CHARS or not any(map(str.isalnum, words)):
+            continue
+        exact = [one.span() for one in re.compile(re.escape(words)).finditer(text, start, end)]
+        if whole := [place for place in exact if _is_whole(text, *place)]:
+            return whole
+        signs = (map(_loosen_sign, one) for one in unicodedata.normalize("NFC", words).split())
+        pattern = re.compile(_GAP.join(map("".join, signs)), re.IGNORECASE)
+        loose = [one.span() for one in pattern.finditer(text, start, end)]
+        if places := [place for place in loose if _is_whole(text, *place)] or exact or loose:
+            return places
+    return []
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether a place neither begins nor ends within a word."""
+    begins = start > 0 and text[start - 1].isalnum() and text[start].isalnum()
+    ends = end < len(text) and text[end - 1].isalnum() and text[end].isalnum()
+    return not begins and not ends
+
+
+def _loosen_sign(sign: str) -> str:
+    """Return the pattern for a character in any normal form; quotes and dashes are alike."""
+    if sign in _CLASSES:
+        return _CLASSES[sign]
+    parts = unicodedata.normalize("NFD", sign)
+    escaped = re.escape(sign)
+    return escaped if parts == sign else f"(?:{escaped}|{re.escape(parts)})"

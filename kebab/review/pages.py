@@ -7,17 +7,15 @@ from typing import cast
 
 import msgspec
 
-from kebab.core.review import FinishedUnit, Position, StoredPage, StoredRun, UnitUsage
+from kebab.core.review import FinishedUnit, Position, StoredPage, StoredRun
 from kebab.errors.catalog import Cancelled, InvalidCursor, ModelProtocol
 from kebab.errors.signal import Retry, Signal
-from kebab.review.model_calls import FINISHES, add_counts
+from kebab.review.model_calls import add_counts, find_finish
 from kebab.review.run import RunPorts, RunReporter, RunStopped, RunUnits
-from kebab.wire.record import FinishName
 from kebab.wire.review import (
     AgentItem,
     AgentItems,
     ItemStats,
-    ItemWarning,
     ReviewedDocument,
     TierName,
 )
@@ -46,7 +44,12 @@ class RunPages:
             StaleCursor: The document of the page changed since it was planned.
             Signal: The language model fails, and is required, or the only document is unreadable.
         """
-        start = self._find_start(cursor)
+        start = _START
+        if cursor is not None:
+            found = self._ports.store.find_page(self._run.run_id, cursor)
+            if found is None:
+                raise InvalidCursor(cause="it is not a cursor of this run")
+            start = found.start
         while True:
             end, is_stopped = self._find_end(start, all_pages=all_pages)
             reply = self._render(start, end, is_stopped=is_stopped)
@@ -57,14 +60,6 @@ class RunPages:
                 self._reporter.release()
                 return reply
             start = end
-
-    def _find_start(self, cursor: str | None) -> Position:
-        if cursor is None:
-            return _START
-        found = self._ports.store.find_page(self._run.run_id, cursor)
-        if found is None:
-            raise InvalidCursor(cause="it is not a cursor of this run")
-        return found.start
 
     def _find_end(self, start: Position, *, all_pages: bool) -> tuple[Position, bool]:
         """Return the end of the page that begins at a position, and whether it was stopped there.
@@ -126,7 +121,10 @@ class RunPages:
     def _render(self, start: Position, end: Position, *, is_stopped: bool) -> AgentItems:
         """Return the page of items between two positions, all of which are finished."""
         units = self._list_units(start.unit, end.unit + (end.offset > 0))
-        items = cut_items(units, start, end)
+        items: list[AgentItem] = []
+        for unit in units:
+            first = start.offset if unit.number == start.unit else 0
+            items += unit.result.items[first : end.offset if unit.number == end.unit else None]
         begun = [unit for unit in units if start <= Position(unit.number, 0)]
         usages = [unit.result.usage for unit in begun]
         # How the requests for a unit ended does not matter when it was answered later.
@@ -137,6 +135,14 @@ class RunPages:
         ]
         has_more = is_stopped or end.unit < self._units.count or self._units.has_more()
         unanswered = 0 if has_more else self._units.count_unanswered()
+        size = sum(len(msgspec.json.encode(item)) for item in items)
+        warnings = {warning for one in final for warning in one.warnings}
+        if not self._ports.is_stored:
+            warnings.add("run_not_stored")
+        next_cursor = None
+        if has_more:
+            next_cursor = self._compute_cursor(end)
+            self._ports.store.add_page(self._run.run_id, next_cursor, StoredPage(end, None))
         return AgentItems(
             run_id=self._run.run_id,
             chunk_id=self._format_chunk(start),
@@ -148,12 +154,12 @@ class RunPages:
             latency_ms=sum(one.latency_ms for one in usages),
             prompt_tokens=add_counts(one.prompt_tokens for one in usages),
             completion_tokens=add_counts(one.completion_tokens for one in usages),
-            finish_reason=find_finish(usages),
+            finish_reason=find_finish({one.finish for one in usages}),
             truncated=any(one.truncated for one in final),
             partial=self._units.is_unfinished,
-            warnings=list_warnings(final, is_stored=self._ports.is_stored),
+            warnings=sorted(warnings),
             degraded=self._list_degraded(units, unanswered),
-            stats=build_stats(items),
+            stats=ItemStats(item_count=len(items), avg_item_bytes=size / (len(items) or 1)),
             items=items,
             unanswered_count=unanswered,
             model_required=self._ports.required,
@@ -161,7 +167,7 @@ class RunPages:
             doubtful=sum(len(unit.result.doubtful) for unit in begun),
             ignored=sum(unit.result.ignored for unit in begun),
             has_more=has_more,
-            next_cursor=self._issue_cursor(end) if has_more else None,
+            next_cursor=next_cursor,
         )
 
     def _format_chunk(self, start: Position) -> str:
@@ -169,12 +175,6 @@ class RunPages:
             return f"chunk-{start.unit}"
         name = f"stage:{self._run.run_id}"
         return name if start == _START else f"{name}:{self._compute_cursor(start)}"
-
-    def _issue_cursor(self, position: Position) -> str:
-        """Return the cursor of a position, and store what it means."""
-        cursor = self._compute_cursor(position)
-        self._ports.store.add_page(self._run.run_id, cursor, StoredPage(position, None))
-        return cursor
 
     def _compute_cursor(self, position: Position) -> str:
         run = self._run
@@ -199,7 +199,10 @@ class RunPages:
         run_id = self._run.run_id if self._ports.is_stored else None
         found = [describe_failure(failure, self._run.kind, run_id)] if failure else []
         if unanswered and not failure:
-            found.append(describe_unanswered(unanswered, self._run.kind, run_id))
+            parts = "1 part" if unanswered == 1 else f"{unanswered:,} parts"
+            reason = f"the model gave no usable answer to {parts} of the text"
+            hint = f"kebab {self._run.kind} --run-id {run_id}" if run_id else None
+            found.append(DegradedChannel(channel="llm", reason=reason, hint=hint))
         faults = (unit.result.fault for unit in units)
         found += [
             DegradedChannel(channel="document", reason=fault, hint=None)
@@ -207,34 +210,6 @@ class RunPages:
             if fault is not None
         ]
         return [*found, *self._ports.missing]
-
-
-def cut_items(units: Sequence[FinishedUnit], start: Position, end: Position) -> list[AgentItem]:
-    """Return the items of units between two positions."""
-    found: list[AgentItem] = []
-    for unit in units:
-        first = start.offset if unit.number == start.unit else 0
-        last = end.offset if unit.number == end.unit else None
-        found += unit.result.items[first:last]
-    return found
-
-
-def find_finish(usages: Sequence[UnitUsage]) -> FinishName | None:
-    """Return why the model stopped, first the reasons that leave a response without its end."""
-    reasons = {one.finish for one in usages}
-    return next((one for one in FINISHES if one in reasons), None)
-
-
-def list_warnings(usages: Sequence[UnitUsage], *, is_stored: bool) -> list[ItemWarning]:
-    """Return the warnings of a page, sorted."""
-    found = {warning for one in usages for warning in one.warnings}
-    return sorted(found | (set() if is_stored else {"run_not_stored"}))
-
-
-def build_stats(items: Sequence[AgentItem]) -> ItemStats:
-    """Return the size of a page."""
-    size = sum(len(msgspec.json.encode(item)) for item in items)
-    return ItemStats(item_count=len(items), avg_item_bytes=size / len(items) if items else 0.0)
 
 
 def describe_failure(failure: Signal, operation: str, run_id: str | None) -> DegradedChannel:
@@ -247,11 +222,3 @@ def describe_failure(failure: Signal, operation: str, run_id: str | None) -> Deg
     if failure.retry is Retry.TRANSIENT and not is_misplaced and run_id:
         hint = f"kebab {operation} --run-id {run_id}"
     return DegradedChannel(channel="llm", reason=failure.format_message(), hint=hint)
-
-
-def describe_unanswered(count: int, operation: str, run_id: str | None) -> DegradedChannel:
-    """Return that the language model did not answer about so many parts of the text."""
-    parts = "1 part" if count == 1 else f"{count:,} parts"
-    reason = f"the model gave no usable answer to {parts} of the text"
-    hint = f"kebab {operation} --run-id {run_id}" if run_id else None
-    return DegradedChannel(channel="llm", reason=reason, hint=hint)

@@ -258,18 +258,14 @@ class RunUnits:
             units = self._plan(document).units
             while index < len(units):
                 self._place = UnitKey(document, index)
-                if self._is_open(self._place, units[index]):
+                is_done = self._place in self._answered or self._place in self._unanswered
+                if not is_done and (self.asks_model or not needs_model(units[index])):
                     return self._place
                 index += 1
             document, index = document + 1, 0
         self._place = UnitKey(document, 0)
         again = self._unanswered - self._tried if self.asks_model else ()
         return min(again, default=None)
-
-    def _is_open(self, key: UnitKey, unit: Unit) -> bool:
-        if key in self._answered or key in self._unanswered:
-            return False
-        return self.asks_model or not needs_model(unit)
 
     def _plan(self, number: int) -> PlannedDocument:
         """Return the plan of a document, which is stored when it is new."""
@@ -319,8 +315,13 @@ class RunUnits:
             self._reporter.report_stage(number, key.document, unit.kind, "error", message=message)
             return
         usage = result.usage
-        if usage.requests:
-            self._count_answer(is_usable=not usage.unusable)
+        if usage.requests and not usage.unusable:
+            self._unusable, self._has_answer = 0, True
+            self._reporter.release()
+        elif usage.requests:
+            self._unusable += 1
+            if self._unusable >= _MOST_UNUSABLE:
+                self._fail(self._ports.build_failure(self._unusable))
         if is_again and usage.unanswered and not result.items:
             return
         if not self._store.add_unit(self._run.run_id, FinishedUnit(number, key, result)):
@@ -373,15 +374,6 @@ class RunUnits:
         elif asks or result.items:
             report(number, key.document, unit.kind, "done", item_count=len(result.items))
         self._reporter.report_progress(number, self.count_units(), is_slow=asks)
-
-    def _count_answer(self, *, is_usable: bool) -> None:
-        if is_usable:
-            self._unusable, self._has_answer = 0, True
-            self._reporter.release()
-            return
-        self._unusable += 1
-        if self._unusable >= _MOST_UNUSABLE:
-            self._fail(self._ports.build_failure(self._unusable))
 
     def conclude(self) -> None:
         """Treat a model that gave no usable answer to this request as one that fails.

@@ -8,13 +8,14 @@ The structure of a page tells whether a change loses anything else.
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kebab.core.media import MARKDOWN
 from kebab.core.review import LinkUse, Span
 from kebab.review.document import ReviewDocument
+from kebab.text.normalize import blank_spans, merge_spans
 from kebab.text.sentences import LayoutKind, Sentence
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class ProtectedSpans:
     def __init__(self, document: ReviewDocument) -> None:
         self._text = document.text
         self._is_markdown = document.source.media == MARKDOWN
-        found = _merge_spans(self._find_all(document))
+        found = merge_spans(self._find_all(document))
         self._starts = [start for start, _ in found]
         self._ends = [end for _, end in found]
 
@@ -101,9 +102,9 @@ class ProtectedSpans:
         markup = document.markup
         found = [span for link in markup.links for span in _find_link_parts(self._text, link)]
         found += markup.code
-        rest = _fill_spans(self._text, _merge_spans(found))
+        rest = blank_spans(self._text, merge_spans(found), _FILLER)
         found += [match.span() for match in _MARKDOWN.finditer(rest)]
-        rest = _fill_spans(self._text, _merge_spans(found))
+        rest = blank_spans(self._text, merge_spans(found), _FILLER)
         return found + [match.span() for match in _EMPHASIS.finditer(rest)]
 
     def mask(self, start: int, end: int) -> Masked:
@@ -169,26 +170,6 @@ def _find_link_parts(text: str, link: LinkUse) -> list[Span]:
     if close < 0 or (sign == "][" and link.end - close <= len("][]")):
         return whole
     return [(link.start, link.start + 1), (close, link.end)]
-
-
-def _fill_spans(text: str, spans: Iterable[Span]) -> str:
-    """Return a text of the same length whose spans hold no sign of Markdown."""
-    parts, done = [], 0
-    for start, end in spans:
-        parts += [text[done:start], _FILLER * (end - start)]
-        done = end
-    return "".join([*parts, text[done:]])
-
-
-def _merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """Return spans in order; those that overlap or touch are one."""
-    merged: list[Span] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = merged[-1][0], max(end, merged[-1][1])
-        elif end > start:
-            merged.append((start, end))
-    return merged
 
 
 def _join_lines(text: str) -> str:

@@ -21,18 +21,11 @@ from kebab.core.review import Span, Unit, UnitResult
 from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.review.document import ReviewDocument
-from kebab.review.items import Rule, build_items, locate_item
-from kebab.review.links import (
-    BrokenAnchor,
-    BrokenLink,
-    MissingImage,
-    MissingNote,
-    list_doubtful,
-)
+from kebab.review.links import BrokenAnchor, BrokenLink, MissingImage, MissingNote, list_doubtful
 from kebab.review.linters import Linter, Report, Rumdl, Typos
+from kebab.review.rules import Rule, Surroundings, build_items, locate_item
 from kebab.review.run import UnitWorker, needs_model
 from kebab.review.statements import NearDuplicate, StaleDate
-from kebab.review.surroundings import Surroundings
 from kebab.wire.review import AgentItem
 
 RULES: tuple[Rule, ...] = (
@@ -216,7 +209,9 @@ def read_ignores(document: ReviewDocument) -> list[IgnoreComment]:
             before = text[document.line_starts[first - 1] : found.start()]
             after = text[found.end() :].partition("\n")[0]
             if all(map(_ONLY_SIGNS.fullmatch, (before, after))):
-                first, last = last, _find_next_line(document, last)
+                lines = enumerate(document.lines[last:], last + 1)
+                following = next((number for number, line in lines if line.strip()), last)
+                first, last = last, following
         comments.append(IgnoreComment(names, first, last))
     return comments
 
@@ -227,9 +222,3 @@ def _is_code(document: ReviewDocument, start: int, end: int) -> bool:
     return any(low <= start and end <= high for low, high in markup.code_blocks) or any(
         low < start and end <= high and text[low] == "`" for low, high in markup.code
     )
-
-
-def _find_next_line(document: ReviewDocument, line: int) -> int:
-    """Return the next line that is not empty."""
-    rest = enumerate(document.lines[line:], line + 1)
-    return next((number for number, text in rest if text.strip()), line)

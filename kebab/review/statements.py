@@ -9,8 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from kebab.core.review import Finding
 from kebab.review.document import ReviewDocument
-from kebab.review.items import Rule
-from kebab.review.surroundings import Surroundings
+from kebab.review.rules import Rule, Surroundings
 from kebab.text.dates import find_written_dates
 from kebab.wire.review import SeverityName
 
@@ -51,7 +50,12 @@ class NearDuplicate(Rule):
             if end - start < _LEAST_CHARS or _NO_PARAGRAPH.match(document.text, start):
                 continue
             text = document.text[start:end]
-            if _count_words(document.prose[start:end]) < _LEAST_WORDS:
+            prose = document.prose[start:end]
+            words = len(prose.split())
+            dense = 0 if prose.isascii() else len(_DENSE_LETTER.findall(prose))
+            if dense > len(prose) * _DENSE_SHARE:
+                words = max(words, dense // _CHARS_PER_WORD)  # no blanks separate them
+            if words < _LEAST_WORDS:
                 continue
             similar = surroundings.find_similar(document.source, text.strip())
             if similar is None:
@@ -66,15 +70,6 @@ class NearDuplicate(Rule):
                 return
 
 
-def _count_words(block: str) -> int:
-    """Return the number of words; where words are not separated, three characters count as one."""
-    words = len(block.split())
-    if block.isascii():
-        return words
-    dense = len(_DENSE_LETTER.findall(block))
-    return max(words, dense // _CHARS_PER_WORD) if dense > len(block) * _DENSE_SHARE else words
-
-
 _RECORD = re.compile(
     r"(?:^|[/_.-])(?:change-?log|changes|history|news|releases?|release-?notes?|blog|posts?|archives?"
     r"|minutes|meetings?|licen[cs]e|copying|notice|journal|diary|daily)(?:[/_.-]|$)"
@@ -84,14 +79,6 @@ _RECORD = re.compile(
 """Paths of texts that record what was true on a day."""
 
 _DATE_FIELDS = frozenset({"date", "published", "publishdate", "publish_date", "pubdate", "created"})
-
-
-def is_record(document: ReviewDocument) -> bool:
-    """Return whether a text says what was true on its own date."""
-    front = document.markup.front_matter
-    if front is not None and any(name.lower() in _DATE_FIELDS for name, _ in front.fields):
-        return True
-    return bool(_RECORD.search(document.source.doc_path))
 
 
 _YEARS = tuple(
@@ -182,7 +169,7 @@ _MEASURED = re.compile(
 
 _IS_NAME = re.compile(
     r"[`*_\"')]*[ -]?(?:(?i:revision|spec|specification|version|edition|release|update)"
-    r"|리비전|사양|버전|판|版|[A-Z]{2})",
+    r"|리비전|사양|버전|판|版|[A-Z]{2})"
 )
 _NAMED = re.compile(r"\b(?:revision|spec|specification|version|edition)[ ]\Z", re.IGNORECASE)
 """What stands beside a date that names a version."""
@@ -213,8 +200,12 @@ class StaleDate(Rule):
 
     def check(self, document: ReviewDocument, surroundings: Surroundings) -> Iterator[Finding]:
         """Yield the dates that have passed."""
-        if is_record(document) or document.source.file.suffix == ".txt":
-            return
+        front = document.markup.front_matter
+        fields = front.fields if front is not None else ()
+        is_dated = any(name.lower() in _DATE_FIELDS for name, _ in fields)
+        source = document.source
+        if is_dated or _RECORD.search(source.doc_path) or source.file.suffix == ".txt":
+            return  # it says what was true on its own date
         prose, done = document.prose, 0
         years = sorted(found.span() for pattern in _YEARS for found in pattern.finditer(prose))
         for start, end in years:
@@ -250,16 +241,6 @@ def _find_period(prose: str, start: int, end: int) -> _Period | None:
     return None
 
 
-def _is_state(before: str, after: str) -> bool:
-    """Return whether `as of` a date tells a state, and not what is so since then."""
-    if _SINCE.match(after) or _EVENT.search(before):
-        return False
-    is_english = before.rstrip().lower().endswith(("as of", "as at"))
-    return not is_english or bool(
-        _STATE.search(before) or _STATE.search(_SENTENCE.split(after, maxsplit=1)[0])
-    )
-
-
 def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | None:
     """Return what is stale about a date; None when nothing is."""
     before = prose[max(0, period.start - _BEFORE_CHARS) : period.start]
@@ -270,12 +251,15 @@ def _judge(prose: str, period: _Period, today: date, stale_days: int) -> str | N
     if after.startswith("?") or is_name or _MEASURED.search(before + after):
         return None
     if _AS_OF.search(before) or _AS_OF_AFTER.match(after):
-        old = (
-            stale_days
-            and _is_state(before, after)
-            and period.last < today - timedelta(days=stale_days)
+        # A state is out of date one day, and not what is so since then.
+        tells_since = _SINCE.match(after) or _EVENT.search(before)
+        is_english = before.rstrip().lower().endswith(("as of", "as at"))
+        rest = _SENTENCE.split(after, maxsplit=1)[0]
+        is_state = not is_english or _STATE.search(before) or _STATE.search(rest)
+        is_old = stale_days and period.last < today - timedelta(days=stale_days)
+        return (
+            "the statement may be out of date" if is_old and is_state and not tells_since else None
         )
-        return "the statement may be out of date" if old else None
     if _PAST.search(before):
         return None
     if _UNTIL.search(before) or _UNTIL_AFTER.match(after):

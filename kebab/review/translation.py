@@ -9,15 +9,15 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kebab.core.answers import JsonSchema, LanguageModel, Message
 from kebab.core.media import MARKDOWN
 from kebab.core.review import Finding, Fix, Unit, UnitResult
 from kebab.review.document import ReviewDocument
-from kebab.review.items import build_items
 from kebab.review.model_calls import ITEMS, LIMITS, AnswerState, Limit, ModelCalls, build_object
+from kebab.review.rules import build_items
 from kebab.review.segments import (
     Segment,
     group_segments,
@@ -102,7 +102,7 @@ class SegmentPair(NamedTuple):
 
 def check_pair(pair: SegmentPair) -> list[SegmentFault]:
     """Return the faults of a translation that is in its language."""
-    return [fault for check in _CHECKS for fault in check(pair)]
+    return [*_check_numbers(pair), *_check_names(pair), *_check_length(pair)]
 
 
 def explain_untranslated(pair: SegmentPair) -> str | None:
@@ -122,7 +122,8 @@ def explain_untranslated(pair: SegmentPair) -> str | None:
     found = detect_language(text)
     is_long = len(text) >= _SAMPLE or expected == "han"
     is_source = found == pair.source_lang and len(words) > _MIN_WORDS
-    if found not in (None, lang) and (is_long or is_source) and _is_known(lang):
+    if found not in (None, lang) and (is_long or is_source) and name != lang:
+        # The detection knows the language, so it may report another.
         return f"the text is in {get_language_name(found)} and not in {name}"
     return None
 
@@ -143,11 +144,6 @@ def is_untranslated(source: str, target: str, source_lang: str | None) -> bool:
 
 def _list_words(text: str) -> list[str]:
     return _WORD.findall(_PLACEHOLDER.sub(" ", text))
-
-
-def _is_known(lang: str) -> bool:
-    """Return whether the detection knows a language, so that it may report another."""
-    return get_language_name(lang) != lang
 
 
 def get_base_language(tag: str) -> str:
@@ -220,13 +216,6 @@ def _measure(text: str) -> float:
     return len(plain) + extra
 
 
-_CHECKS: tuple[Callable[[SegmentPair], Iterable[SegmentFault]], ...] = (
-    _check_numbers,
-    _check_names,
-    _check_length,
-)
-
-
 def build_translation(
     document: ReviewDocument, targets: Mapping[str, str], named: Collection[str] | None = None
 ) -> TranslatedText:
@@ -241,8 +230,7 @@ def build_translation(
     if document.source.media == MARKDOWN:
         structure = read_structure(document.text)
         kept = keep_harmless(
-            given,
-            lambda some: read_structure(_write(document.text, some, targets)) == structure,
+            given, lambda some: read_structure(_write(document.text, some, targets)) == structure
         )
     chosen = {one.cid for one in kept}
     raw = document.source.raw
@@ -291,7 +279,6 @@ _PROMPT = (
     '{{"items": [{{"id": 1, "text": "translation"}}]}}.'
 )
 _AGAIN = "Keep every placeholder exactly once, and write {target}, in"
-_LOST = "the model lost a placeholder"
 
 
 class TranslationTask(NamedTuple):
@@ -311,22 +298,14 @@ class TranslationTask(NamedTuple):
         if again:
             prompt += f" {_AGAIN.format(target=target)} {', '.join(map(str, again))}."
         texts = [{"id": number, "text": text} for number, text in sources.items()]
-        return [
-            Message("system", prompt),
-            Message("user", json.dumps(texts, ensure_ascii=False)),
-        ]
+        return [Message("system", prompt), Message("user", json.dumps(texts, ensure_ascii=False))]
 
 
 def build_schema(numbers: Sequence[int]) -> JsonSchema:
     """Return the schema of a response with one text for each number."""
     count = len(numbers)
     entry = {"id": {"type": "integer", "enum": list(numbers)}, "text": {"type": "string"}}
-    items = {
-        "type": "array",
-        "minItems": count,
-        "maxItems": count,
-        "items": build_object(entry),
-    }
+    items = {"type": "array", "minItems": count, "maxItems": count, "items": build_object(entry)}
     return build_object({ITEMS: items})
 
 
@@ -413,7 +392,7 @@ class SegmentDraft:
         if not text.strip():
             return _NO_TEXT
         if list_placeholder_faults(segment.masked, text):
-            return _LOST
+            return "the model lost a placeholder"
         return explain_untranslated(SegmentPair(segment.source, text, *self._task))
 
     def _find_foreign(self, texts: Mapping[int, str]) -> str | None:

@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise, takewhile
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -38,20 +38,14 @@ from kebab.text.language import (
     may_share_words,
     split_clusters,
 )
-from kebab.text.normalize import normalize_for_index
+from kebab.text.normalize import count_alike, normalize_for_index
 from kebab.text.stop_words import (
     QUESTION_BIGRAMS,
     is_function_word,
     is_listed_stop_word,
     reads_as_another_language,
 )
-from kebab.text.tokenizer import (
-    Term,
-    collect_all_tokens,
-    stem_word,
-    tokenize,
-    tokenize_unit,
-)
+from kebab.text.tokenizer import Term, collect_all_tokens, stem_word, tokenize, tokenize_unit
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
@@ -70,7 +64,6 @@ _SCRIPT_RUNS = (
     "|(?P<hangul>[\u1100-\u11ff\u3131-\u318e가-힣]+)"
     "|(?P<other>[^ぁ-ヿ\u1100-\u11ff\u3131-\u318e가-힣]+)"
 )
-_NUMBER = r"[vV]?\d+(?:\.\d+)+"
 
 _SHORTEST_SHARED, _SHARED_SHARE, _LONGEST_ENDING = 4, 0.65, 4
 """Two words are forms of one word when they begin alike: so many letters, this share of the word,
@@ -294,9 +287,7 @@ class _KnownWords(Struct, frozen=True, dict=True):
     def _list_forms(self, token: str) -> Iterator[str]:
         """Yield the tokens of the index that differ from a token by the ending."""
         for one in self.library.list_tokens(token[: _count_shared(token)]):
-            pairs = zip(one, token, strict=False)
-            alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-            if len(one) - alike <= _LONGEST_ENDING:
+            if len(one) - count_alike(one, token) <= _LONGEST_ENDING:
                 yield one
 
 
@@ -341,7 +332,7 @@ def _holds_compound(unit: str, is_present: Lookup) -> bool:
     tokens = tokenize_unit(indexed)
     if not tokens:
         return True
-    if "." in indexed and re.fullmatch(_NUMBER, indexed):
+    if "." in indexed and re.fullmatch(r"[vV]?\d+(?:\.\d+)+", indexed):
         return is_present(tokens[0])
     whole = is_present(tokens[-1])
     if indexed[-1] in "+#" or len(tokens) == 1:

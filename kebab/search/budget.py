@@ -51,16 +51,12 @@ def estimate_page_tokens(query: Query, folder: str) -> int:
     return _PAGE_TOKENS + sum(map(estimate_tokens, texts))
 
 
-def estimate_text_tokens(*texts: str) -> int:
-    """Return the estimated tokens of a hit with these texts."""
-    return _HIT_TOKENS + sum(map(estimate_tokens, texts))
-
-
 def estimate_hit_tokens(hit: Hit) -> int:
     """Return the estimated tokens of the reference, the headings and the text of a hit."""
     chunk, text = hit.chunk, hit.snippet.text
     headings = dict.fromkeys((chunk.title, *chunk.heading_path))
-    return estimate_text_tokens(chunk.path, *headings, text, chunk.context if text else "")
+    texts = (chunk.path, *headings, text, chunk.context if text else "")
+    return _HIT_TOKENS + sum(map(estimate_tokens, texts))
 
 
 def fit_budget(

@@ -93,7 +93,9 @@ def find_duplicates(
     if not found.keys:
         return DuplicateGroups(groups=[], compared=0)
     comparer = _Comparer(library, found, report)
-    starts = list(map(range, *_list_documents(found.documents)))
+    owners_of = enumerate(pairwise(found.documents), 1)
+    changes = [place for place, (one, other) in owners_of if one != other]
+    starts = list(map(range, [0, *changes], [*changes, len(found.documents)]))
     owners = [number for number, places in enumerate(starts) for _ in places]
     own = set(select_own(found))
     documents = [
@@ -118,12 +120,6 @@ def find_duplicates(
             groups.append(_build_group("passage", passages, cluster))
     groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.items)))
     return DuplicateGroups(groups=groups, compared=len(found.keys))
-
-
-def _list_documents(owners: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return where the passages of each document start, and where they end."""
-    changes = [place for place, (one, other) in enumerate(pairwise(owners), 1) if one != other]
-    return [0, *changes], [*changes, len(owners)]
 
 
 def _build_group(unit: GroupUnit, items: Sequence[Item], cluster: Mapping[int, float]) -> Group:
@@ -301,16 +297,13 @@ def find_candidates(rows: Sequence["Signature"], threshold: float) -> dict[int, 
 SIGNATURE_SIZE = 64
 """Values in a signature: the estimate of a similarity of .7 is off by .06 (one sigma)."""
 
-_SEED = 20
-_SHIFT = 32
-
 
 @lru_cache(maxsize=1)
 def _draw_factors() -> "Hashes":
     """Return an odd factor for each value of a signature."""
     import numpy as np
 
-    rng = np.random.default_rng(_SEED)
+    rng = np.random.default_rng(20)
     return rng.integers(0, 1 << 63, SIGNATURE_SIZE, np.uint64) * np.uint64(2) + np.uint64(1)
 
 
@@ -319,7 +312,7 @@ def compute_signature(shingles: "Hashes") -> "Signature":
     import numpy as np
 
     mixed = shingles[:, None] * _draw_factors()[None, :]
-    least: Signature = (mixed >> np.uint64(_SHIFT)).astype(np.uint32).min(axis=0)
+    least: Signature = (mixed >> np.uint64(32)).astype(np.uint32).min(axis=0)
     return least
 
 
@@ -327,7 +320,6 @@ SHINGLE_WIDTH = 3
 """Tokens in a shingle: a changed word costs three, and few texts share one by chance."""
 
 _ODD = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
-_MIX_SHIFT = 29
 
 
 def _shingle(codes: "Hashes") -> "Hashes":
@@ -339,7 +331,7 @@ def _shingle(codes: "Hashes") -> "Hashes":
     runs = np.zeros(count, np.uint64)
     for index, odd in enumerate(_ODD):
         runs += padded[index : index + count] * np.uint64(odd)
-    return runs ^ (runs >> np.uint64(_MIX_SHIFT))
+    return runs ^ (runs >> np.uint64(29))
 
 
 def _hash_tokens(text: str) -> "Hashes":

@@ -16,14 +16,7 @@ import msgspec
 
 from kebab.core.ids import DocId, Key
 from kebab.core.ports import Embedder, Vectors
-from kebab.core.queries import (
-    Hit,
-    Mode,
-    Page,
-    Query,
-    Snippet,
-    StoredChunk,
-)
+from kebab.core.queries import Hit, Mode, Page, Query, Snippet, StoredChunk
 from kebab.errors.catalog import InvalidCursor, StaleCursor
 from kebab.search import reordering
 from kebab.search.absent_terms import find_absent_terms, find_unheld_words
@@ -144,11 +137,7 @@ class SearchEngine:
             word: None
             for found in results
             for word in find_unheld_words(
-                self._library,
-                found.candidates,
-                shown,
-                passages,
-                convincing=found.convincing,
+                self._library, found.candidates, shown, passages, convincing=found.convincing
             )
             if word not in found.absent_terms
         }

@@ -8,7 +8,6 @@ words stand, while a common word of many names changes little.
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
@@ -22,6 +21,7 @@ from kebab.search.snippet import PassageCache
 from kebab.text.dates import write_dates
 from kebab.text.language import is_dense
 from kebab.text.names import Names, NameWord, join_name, read_names, separate_words, split_name
+from kebab.text.normalize import count_alike
 from kebab.text.stop_words import strip_stop_words
 
 if TYPE_CHECKING:
@@ -207,8 +207,7 @@ class _Matcher:
         if not held:
             return 0.0
         one, other = self._plain, name.lower()
-        same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-        alike = len([*same]) / max(len(one), len(other))
+        alike = count_alike(one, other) / max(len(one), len(other))
         inflected = _INFLECTED + (1 - _INFLECTED) / 2 * alike
         return inflected * held * self._measure_named(names.tokens[name], names.all_tokens)
 

@@ -12,12 +12,7 @@ from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
 from kebab.text.normalize import split_names
-from kebab.text.stop_words import (
-    AUXILIARIES,
-    is_question_word,
-    is_stop_word,
-    strip_stop_words,
-)
+from kebab.text.stop_words import AUXILIARIES, is_question_word, is_stop_word, strip_stop_words
 from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
 
 _PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f…\u0964"
@@ -137,12 +132,6 @@ def is_identifier(word: str) -> bool:
     return len(word) <= _LONGEST_IDENTIFIER and re.fullmatch(_IDENTIFIER, word) is not None
 
 
-def reads_as_question(text: str) -> bool:
-    """Return whether a text asks; the first word may also be a verb, as in `can I use git -C`."""
-    first = text.lower().split(maxsplit=1)[:1]
-    return is_question(text) or not set(AUXILIARIES["en"].split()).isdisjoint(first)
-
-
 _COMMANDS = split_names(
     "ansible apk apt apt-get aptitude awk aws az bash bzip2 cd chgrp chmod"
     " chown chroot clang cmake conda cp cron crontab curl dd deno df dmesg dnf docker"
@@ -221,7 +210,9 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> "_OperatorRea
     A word behind a minus or `NOT` excludes passages, unless the query asks or is a command line: in
     `how do I use git -C` it is what the person looks for. A quotation behind a minus always does.
     """
-    excludes = not (prose or reads_as_question(text) or is_command_line(text))
+    # The first word may also be a verb, as in `can I use git -C`.
+    opens = not set(AUXILIARIES["en"].split()).isdisjoint(text.lower().split(maxsplit=1)[:1])
+    excludes = not (prose or is_question(text) or opens or is_command_line(text))
     if excludes and not text.isupper():
         text = _NOT.sub("-", text)
     reader = _OperatorReader(filters, excludes=excludes)

@@ -49,7 +49,6 @@ _MAX_MATCHES = 600
 """How many passages the keywords find."""
 
 _BEST = 3
-_SNIPPET_CHARS = 240
 _MAX_PROBES = 32
 """How many passages of a document are searched for; of a longer one evenly spaced passages."""
 
@@ -58,8 +57,6 @@ _MAX_NEAREST = 100
 
 _MAX_MEASURED = 100
 """How many documents found by probes, and how many found by keywords, are compared in full."""
-
-_DECIMALS = 6
 
 
 class VectorSpace(Struct, frozen=True, kw_only=True):
@@ -100,23 +97,20 @@ class DocumentVectors:
         """Return the similarity of the nearest documents, and of the first of some others."""
         if self._vectors is None or not self.keys:
             return {}
-        nearest = self._find_nearest(self._vectors, filters)
-        wanted = dict.fromkeys([*nearest, *list(others)[:_MAX_MEASURED]])
-        found = {doc: self._measure(doc) for doc in wanted}
-        return {doc: one for doc, one in found.items() if one is not None}
-
-    def _find_nearest(self, vectors: Vectors, filters: Filters) -> list[DocId]:
         scope = vector.SearchScope(self._library.list_allowed_keys(filters), self._own)
         cosines: dict[Key, float] = defaultdict(float)
         for row in self._rows:
             for key, cosine in vector.find_nearest(
-                self._library, vectors, row, _MAX_NEAREST, scope
+                self._library, self._vectors, row, _MAX_NEAREST, scope
             ):
                 cosines[key] += cosine
         totals: dict[DocId, float] = defaultdict(float)
         for key, doc in self._library.find_doc_ids(list(cosines)).items():
             totals[doc] += cosines[key]
-        return sorted(totals, key=lambda doc: (-totals[doc], doc))[:_MAX_MEASURED]
+        nearest = sorted(totals, key=lambda doc: (-totals[doc], doc))[:_MAX_MEASURED]
+        wanted = dict.fromkeys([*nearest, *list(others)[:_MAX_MEASURED]])
+        found = {doc: self._measure(doc) for doc in wanted}
+        return {doc: one for doc, one in found.items() if one is not None}
 
     def _measure(self, doc: DocId) -> VectorSimilarity | None:
         """Return the similarity of a document; None when it has no vectors."""
@@ -133,7 +127,7 @@ class DocumentVectors:
             score=sum(scores) / len(scores),
             own=self.keys[own],
             other=keys[other],
-            cosine=round(float(cosines[own, other]), _DECIMALS),
+            cosine=round(float(cosines[own, other]), 6),
         )
 
     def _stack_vectors(self, keys: Collection[Key]) -> "tuple[list[Key], Matrix]":
@@ -257,10 +251,7 @@ class RelatedFinder:
             return {}
 
     def _build_related(
-        self,
-        score: float,
-        lexical: tuple[float, Key] | None,
-        similar: VectorSimilarity | None,
+        self, score: float, lexical: tuple[float, Key] | None, similar: VectorSimilarity | None
     ) -> RelatedDocument:
         best = [similar.other] if similar else [lexical[1]] if lexical else []
         (other,) = self._library.load_chunks(best)
@@ -281,7 +272,7 @@ class RelatedFinder:
             lexical_score=lexical[0] if lexical else None,
             own=own,
             other=other,
-            snippet=snippet.cut_snippet(other.text, weights, _SNIPPET_CHARS),
+            snippet=snippet.cut_snippet(other.text, weights, 240),
             cosine=similar.cosine if similar else None,
         )
 
@@ -320,7 +311,6 @@ _RAREST = 4
 _MOST_COPIES = 3
 """A text in more documents is a licence or another text that repeats on purpose."""
 
-_CANDIDATES = 16
 _LEAST_KNOWN = 0.85
 """The least share of the terms of a paragraph that other passages hold."""
 
@@ -342,7 +332,7 @@ def find_similar_passage(
         return None
     rarest = sorted(known, key=lambda term: counts[term])[:_RAREST]
     match = " AND ".join('"' + term.replace('"', '""') + '"' for term in rarest)
-    found = library.search_lexical(match, Filters(), _CANDIDATES)
+    found = library.search_lexical(match, Filters(), 16)
     chunks = library.load_chunks([key for key, _ in found])
     runs = _list_runs(tokens)
     similar = [

@@ -192,7 +192,8 @@ def weigh_passages(
     gains = {file: _SUPPORT * support[file] / most for file in ordered}
     if not is_symbol:
         for file in ordered:
-            gains[file] += _PATH * measure_path_match(files[file].path, rarities)
+            stem = PurePosixPath(files[file].path).name.partition(".")[0]
+            gains[file] += _PATH * _measure_held(stem, rarities)
     factors = {
         file: weigh_file(chunk, words, mostly_code=mostly_code) for file, chunk in files.items()
     }
@@ -200,7 +201,8 @@ def weigh_passages(
     for chunk in chunks:
         file, factor = chunk.doc_id, factors[chunk.doc_id]
         if factor < 1 and file not in code and not is_symbol:
-            factor += (1 - factor) * measure_heading_match(chunk, rarities)
+            heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
+            factor += (1 - factor) * _measure_held(heading, rarities)
         weights[chunk.key] = (scores[chunk.key] / best + gains.get(file, 0.0)) * factor
         weights[chunk.key] += _DEFINITION * factor * definitions.get(chunk.key, 0.0)
     if named is not None and not is_symbol:
@@ -238,19 +240,9 @@ def _split_parts(name: str) -> list[str]:
     return re.split(r"\.|::|#|->", name)
 
 
-def measure_path_match(path: str, rarities: Mapping[str, float]) -> float:
-    """Return the share of the query, by rarity, that is in the name of a file."""
-    stem = PurePosixPath(path).name.partition(".")[0]
-    return _measure_held(collect_tokens(stem), rarities)
-
-
-def measure_heading_match(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
-    """Return the share of the query, by rarity, that is in the heading of a passage."""
-    heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
-    return _measure_held(collect_tokens(heading), rarities)
-
-
-def _measure_held(tokens: frozenset[str], rarities: Mapping[str, float]) -> float:
+def _measure_held(name: str, rarities: Mapping[str, float]) -> float:
+    """Return the share of the query, by rarity, that is in the name of a file or in a heading."""
+    tokens = collect_tokens(name)
     held = sum(weight for term, weight in rarities.items() if term in tokens)
     return held / (sum(rarities.values()) or 1.0)
 

@@ -142,9 +142,6 @@ def _embed_tokens(
     return asked, {key: found for key, found in tokens if len(found.spans)}
 
 
-_LEAST = 1e-9
-
-
 def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
     """Return the indexes of the tokens that begin a word; in scripts without spaces each does."""
     starts, last = [], -1
@@ -174,7 +171,7 @@ def compare_tokens(
     def centre_rows(vectors: "Matrix") -> "Matrix":
         moved = vectors - centre
         lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-        scaled: Matrix = moved / np.maximum(lengths, _LEAST)
+        scaled: Matrix = moved / np.maximum(lengths, 1e-9)
         return scaled
 
     asked = centre_rows(query.vectors)

@@ -18,7 +18,7 @@ from kebab.core.ids import Key
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical, reordering
-from kebab.search.lexical import WeightedTerms
+from kebab.search.lexical import WeightedTerms, use_known_forms
 from kebab.search.names import NAME, NameMatches, boost_named, match_names
 from kebab.search.query_parser import (
     ParsedQuery,
@@ -39,7 +39,6 @@ from kebab.search.ranking import (
 )
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches, VectorRetriever
-from kebab.search.word_forms import use_known_forms
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage
 
 if TYPE_CHECKING:

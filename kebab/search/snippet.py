@@ -20,7 +20,7 @@ from kebab.text.language import (
     split_units,
 )
 from kebab.text.names import list_title_texts
-from kebab.text.normalize import normalize_for_index
+from kebab.text.normalize import merge_spans, normalize_for_index, trim_span
 from kebab.text.sentences import find_sentence_starts
 from kebab.text.stop_words import QUESTION_BIGRAMS
 from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
@@ -116,7 +116,7 @@ class _Window(NamedTuple):
 def highlight_text(text: str, weights: Mapping[str, float]) -> Snippet:
     """Return a whole text with its matches."""
     spans = [(one.start, one.end) for one in find_matches(text, weights)]
-    return Snippet(text=text, highlights=tuple(_merge_spans(spans)))
+    return Snippet(text=text, highlights=tuple(merge_spans(spans)))
 
 
 def cut_snippet(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
@@ -128,12 +128,12 @@ def cut_snippet(text: str, weights: Mapping[str, float], chars: int) -> Snippet:
         for one in found
         if window.start <= one.start < window.end
     ]
-    return Snippet(text=text[window.start : window.end], highlights=tuple(_merge_spans(inside)))
+    return Snippet(text=text[window.start : window.end], highlights=tuple(merge_spans(inside)))
 
 
 def _select_window(text: str, found: Sequence[Match], chars: int) -> _Window:
     """Return the best window: of equal ones the longest, without matches the first one."""
-    best = _trim(text, 0, len(text))
+    best = _Window(*trim_span(text, 0, len(text)))
     if best.length <= chars:
         return best
     starts = [one.start for one in found]
@@ -152,7 +152,8 @@ def _iter_windows(text: str, found: Sequence[Match], chars: int) -> Iterator[_Wi
     """Yield for each sentence the sentences from it on that fit, or its best part if it is long."""
     starts = find_sentence_starts(text)
     sentences = [
-        _trim(text, start, end) for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
+        _Window(*trim_span(text, start, end))
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=True)
     ]
     last = 0
     for index, first in enumerate(sentences):
@@ -192,27 +193,11 @@ def _select_part(text: str, sentence: _Window, found: Sequence[Match], chars: in
         start = blank + 1 if blank >= 0 else snap_to_grapheme(text, low)
     end = start + chars
     if end >= sentence.end:
-        return _trim(text, start, sentence.end)
+        return _Window(*trim_span(text, start, sentence.end))
     blank = text.rfind(" ", max(last, start + chars // 2), end + 1)
-    return _trim(text, start, blank if blank > start else max(snap_to_grapheme(text, end), start))
-
-
-def _trim(text: str, start: int, end: int) -> _Window:
-    """Return a window without white space at its ends."""
-    part = text[start:end]
-    left = len(part) - len(part.lstrip())
-    return _Window(start + left, start + left + len(part.strip()))
-
-
-def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans in order; spans that touch or overlap become one."""
-    merged: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
-        elif start < end:
-            merged.append((start, end))
-    return merged
+    return _Window(
+        *trim_span(text, start, blank if blank > start else max(snap_to_grapheme(text, end), start))
+    )
 
 
 class PassageCache:

@@ -112,7 +112,13 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
             if vectors is None or not vectors.count():
                 return build_degraded("no passage is embedded yet", "kebab ingest")
             query, from_cache = embed_query(self.cache, embedder, parsed.plain)
-            scope = find_scope(self.library, parsed)
+            allowed = (
+                lexical.find_required(self.library, parsed)
+                if parsed.required
+                else self.library.list_allowed_keys(parsed.filters)
+            )
+            excluded = frozenset(lexical.find_excluded(self.library, parsed))
+            scope = SearchScope(allowed, excluded)
             found = find_nearest(self.library, vectors, query, limit, scope)
             cosines = dict(found)
             if missing := [key for key in candidates if key not in cosines]:
@@ -144,16 +150,6 @@ def embed_query(cache: "QueryCache | None", embedder: Embedder, text: str) -> tu
     if cache is not None:
         cache.put(namespace, text, vector.astype("<f4").tobytes())
     return vector, False
-
-
-def find_scope(library: "SqliteReader", parsed: ParsedQuery) -> SearchScope:
-    """Return the chunks that pass the filters, hold all required phrases, and none excluded."""
-    allowed = (
-        lexical.find_required(library, parsed)
-        if parsed.required
-        else library.list_allowed_keys(parsed.filters)
-    )
-    return SearchScope(allowed, frozenset(lexical.find_excluded(library, parsed)))
 
 
 def find_nearest(

@@ -15,63 +15,39 @@ from kebab.text.lazy_pattern import compile_lazily
 _YEARS = range(1000, 2200)
 _NAME_YEARS = range(1900, 2100)
 _MAX_CHARS = 100
-_MONTH_NAMES = (
-    (
-        "jan january januar janvier enero ene gennaio gen janeiro januari januar jänner styczeń"
-        " stycznia leden ledna января январь січня ocak ianuarie január tammikuu tammikuuta"
-        " ιανουαρίου gener"
-    ),
-    (
-        "feb february februar février févr febrero febbraio fevereiro februari luty lutego únor"
-        " února февраля февраль лютого şubat februarie február helmikuu helmikuuta φεβρουαρίου"
-        " febrer"
-    ),
-    (
-        "mar march märz mär mars marzo março mart maart marzec marca březen března марта март"
-        " березня martie március maaliskuu maaliskuuta μαρτίου març"
-    ),
-    (
-        "apr april avril avr abril aprile kwiecień kwietnia duben dubna апреля апрель квітня nisan"
-        " aprilie április huhtikuu huhtikuuta απριλίου"
-    ),
-    (
-        "may mai mayo maggio mag maio mei maj maja květen května мая май травня mayıs május"
-        " toukokuu toukokuuta μαΐου maig"
-    ),
-    (
-        "jun june juni juin junio giugno giu junho czerwiec czerwca červen června июня июнь червня"
-        " haziran iunie június kesäkuu kesäkuuta ιουνίου juny"
-    ),
-    (
-        "jul july juli juillet juil julio luglio lug julho lipiec lipca červenec července июля"
-        " июль липня temmuz iulie július heinäkuu heinäkuuta ιουλίου juliol"
-    ),
-    (
-        "aug august août agosto ago augustus augusti sierpień sierpnia srpen srpna августа август"
-        " серпня ağustos augusztus elokuu elokuuta αυγούστου agost"
-    ),
-    (
-        "sep sept september septembre septiembre settembre setembro wrzesień września září"
-        " сентября сентябрь вересня eylül septembrie szeptember syyskuu syyskuuta σεπτεμβρίου"
-        " setembre"
-    ),
-    (
-        "oct october oktober okt octobre octubre ottobre ott outubro październik października"
-        " říjen října октября октябрь жовтня ekim octombrie október lokakuu lokakuuta οκτωβρίου"
-    ),
-    (
-        "nov november novembre noviembre novembro listopad listopada listopadu ноября ноябрь"
-        " листопада kasım noiembrie marraskuu marraskuuta νοεμβρίου"
-    ),
-    (
-        "dec december dezember dez décembre déc diciembre dic dicembre dezembro grudzień grudnia"
-        " prosinec prosince декабря декабрь грудня aralık decembrie joulukuu joulukuuta δεκεμβρίου"
-        " desembre desember"
-    ),
-)
-"""The names of the months and their usual short forms in the languages of Europe."""
+_MONTH_NAMES = """
+jan january januar janvier enero ene gennaio gen janeiro januari januar jänner styczeń stycznia
+  leden ledna января январь січня ocak ianuarie január tammikuu tammikuuta ιανουαρίου gener
+feb february februar février févr febrero febbraio fevereiro februari luty lutego únor února февраля
+  февраль лютого şubat februarie február helmikuu helmikuuta φεβρουαρίου febrer
+mar march märz mär mars marzo março mart maart marzec marca březen března марта март березня martie
+  március maaliskuu maaliskuuta μαρτίου març
+apr april avril avr abril aprile kwiecień kwietnia duben dubna апреля апрель квітня nisan aprilie
+  április huhtikuu huhtikuuta απριλίου
+may mai mayo maggio mag maio mei maj maja květen května мая май травня mayıs május toukokuu
+  toukokuuta μαΐου maig
+jun june juni juin junio giugno giu junho czerwiec czerwca červen června июня июнь червня haziran
+  iunie június kesäkuu kesäkuuta ιουνίου juny
+jul july juli juillet juil julio luglio lug julho lipiec lipca červenec července июля июль липня
+  temmuz iulie július heinäkuu heinäkuuta ιουλίου juliol
+aug august août agosto ago augustus augusti sierpień sierpnia srpen srpna августа август серпня
+  ağustos augusztus elokuu elokuuta αυγούστου agost
+sep sept september septembre septiembre settembre setembro wrzesień września září сентября сентябрь
+  вересня eylül septembrie szeptember syyskuu syyskuuta σεπτεμβρίου setembre
+oct october oktober okt octobre octubre ottobre ott outubro październik października říjen října
+  октября октябрь жовтня ekim octombrie október lokakuu lokakuuta οκτωβρίου
+nov november novembre noviembre novembro listopad listopada listopadu ноября ноябрь листопада kasım
+  noiembrie marraskuu marraskuuta νοεμβρίου
+dec december dezember dez décembre déc diciembre dic dicembre dezembro grudzień grudnia prosinec
+  prosince декабря декабрь грудня aralık decembrie joulukuu joulukuuta δεκεμβρίου desembre desember
+"""
+"""The names of each month, January first, and their short forms in the languages of Europe."""
 
-_MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+_MONTHS = {
+    name: number
+    for number, names in enumerate(re.split(r"\n(?=\S)", _MONTH_NAMES.strip()), 1)
+    for name in names.split()
+}
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _OF = "(?:of |de |del |d['’])?"
@@ -100,7 +76,6 @@ _FOLDERS = re.compile(r"(?:^|/)(?P<year>\d{4})/(?P<month>\d\d)/(?P<day>\d\d)(?!\
 _EITHER_ORDER = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})\Z", re.ASCII)
 _EPOCH = re.compile(r"(\d{10})(?:\d{3})?\Z", re.ASCII)
 _LAST_MONTH = 12
-_LEAP_YEAR = 2000
 
 
 _VALUES = tuple(
@@ -165,7 +140,9 @@ def parse_date(text: str) -> str | None:
         match = pattern.fullmatch(text)
         if match:
             return _build(match, _YEARS)
-    return _parse_either_order(text) or _parse_epoch(text)
+    if epoch := _EPOCH.match(text):  # seconds or milliseconds since 1970
+        return _format_time(datetime.fromtimestamp(int(epoch[1]), UTC))
+    return _parse_either_order(text)
 
 
 _AGE = re.compile(r"(\d{1,6}) ?([a-z]+)(?: ago)?")
@@ -292,11 +269,19 @@ def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
     found = [WrittenDate(*one) for one in iter_dates(text)]
     readers: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]] = [
         (_EITHER, lambda match: _parse_either_order(match[0])),
-        (_EASTERN, _build_eastern),
+        (
+            _EASTERN,
+            lambda match: _format_day(
+                int(match["year"] or 0), _read_eastern(match["month"]), _read_eastern(match["day"])
+            ),
+        ),
         (_MONTH_OF_YEAR, _write_month),
     ]
     if not whole:
-        readers += [(pattern, _build_day_of_month) for pattern in _DAYS_OF_MONTHS]
+        readers += [
+            (one, lambda match: _format_day(0, _read_month(match), int(match["day"])))
+            for one in _DAYS_OF_MONTHS
+        ]
     for pattern, build in readers:
         dates = ((match.span(), build(match)) for match in pattern.finditer(text))
         found += [WrittenDate(*span, value) for span, value in dates if value]
@@ -323,20 +308,10 @@ def _write_month(match: re.Match[str]) -> str | None:
     return month if "01" <= month[5:] <= "12" else None
 
 
-def _build_day_of_month(match: re.Match[str]) -> str | None:
-    return _format_day(None, _read_month(match), int(match["day"]))
-
-
-def _build_eastern(match: re.Match[str]) -> str | None:
-    year = match["year"]
-    month, day = (_read_eastern(match[name]) for name in ("month", "day"))
-    return _format_day(int(year) if year else None, month, day)
-
-
-def _format_day(year: int | None, month: int, day: int) -> str | None:
-    """Return `YYYY-MM-DD`, or `--MM-DD` without a year; None when there is no such day."""
+def _format_day(year: int, month: int, day: int) -> str | None:
+    """Return `YYYY-MM-DD`, or `--MM-DD` for the year 0; None when there is no such day."""
     try:
-        known = date(year or _LEAP_YEAR, month, day).isoformat()
+        known = date(year or 2000, month, day).isoformat()  # a leap year
     except ValueError:
         return None
     return known if year else f"-{known[4:]}"
@@ -392,9 +367,3 @@ def _parse_either_order(text: str) -> str | None:
         except ValueError:
             return None
     return None
-
-
-def _parse_epoch(text: str) -> str | None:
-    """Return the time of seconds or milliseconds since 1970."""
-    match = _EPOCH.match(text)
-    return _format_time(datetime.fromtimestamp(int(match[1]), UTC)) if match else None

@@ -16,11 +16,7 @@ from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
 from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.stop_words import (
-    LATIN_LANGUAGES,
-    find_opened_language,
-    list_languages_of_words,
-)
+from kebab.text.stop_words import LATIN_LANGUAGES, find_opened_language, list_languages_of_words
 
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
@@ -238,33 +234,15 @@ _ENOUGH_SHARE = 0.06
 _CLEAR_LEAD = 1.3
 
 
-_NAMES = {
-    "ar": "Arabic",
-    "da": "Danish",
-    "de": "German",
-    "el": "Greek",
-    "en": "English",
-    "es": "Spanish",
-    "fa": "Persian",
-    "fr": "French",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "nl": "Dutch",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ru": "Russian",
-    "sv": "Swedish",
-    "th": "Thai",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
-    "vi": "Vietnamese",
-    "zh": "Chinese",
-}
+_NAMES: dict[str, str] = dict(
+    re.findall(
+        r"(\w+):(\w+)",
+        "ar:Arabic da:Danish de:German el:Greek en:English es:Spanish fa:Persian fr:French"
+        " he:Hebrew hi:Hindi it:Italian ja:Japanese ko:Korean nl:Dutch pl:Polish pt:Portuguese"
+        " ru:Russian sv:Swedish th:Thai tr:Turkish uk:Ukrainian vi:Vietnamese zh:Chinese",
+    )
+)
 _LATIN_WORD = compile_lazily(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
-_BEFORE_OPENER = " \t\n\u00bf\u00a1*_>-"
 _EASTERN = compile_lazily("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _HIRAGANA = compile_lazily("[\u3041-\u309f]")
 
@@ -329,7 +307,7 @@ def detect_question_language(question: str) -> Language:
     name in another script.
     """
     code = None
-    first = _LATIN_WORD.match(question.lstrip(_BEFORE_OPENER))
+    first = _LATIN_WORD.match(question.lstrip(" \t\n\u00bf\u00a1*_>-"))
     if first and len(_EASTERN.findall(question)) <= 1 and not _HIRAGANA.search(question):
         code = find_opened_language(first[0].lower().replace("\u2019", "'"))
     code = code or detect_language(question)

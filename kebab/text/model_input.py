@@ -13,6 +13,7 @@ from itertools import count, pairwise
 
 from kebab.text.language import snap_to_grapheme
 from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.normalize import trim_span
 from kebab.text.sentences import find_sentence_spans
 
 _WORD = compile_lazily(r"[A-Z]?[a-z]+")
@@ -38,7 +39,6 @@ _SCRIPT_WEIGHTS = (
     (0.9, compile_lazily("[\u3040-ヿ]")),
     (1.4, compile_lazily("[\u3400-\u9fff]")),
 )
-_OTHER_WEIGHT = 2.5
 _ASTRAL = compile_lazily("[\U00010000-\U0010ffff]")
 """Emoji and rare characters count twice as other characters."""
 
@@ -62,7 +62,7 @@ def _estimate_non_ascii(text: str) -> float:
     counts = [(weight, len(pattern.findall(text))) for weight, pattern in _SCRIPT_WEIGHTS]
     non_ascii = len(text) - len(text.encode("ascii", "ignore"))
     other = non_ascii - sum(count for _, count in counts) + len(_ASTRAL.findall(text))
-    return sum(weight * count for weight, count in counts) + _OTHER_WEIGHT * other
+    return sum(weight * count for weight, count in counts) + 2.5 * other
 
 
 def fit_sentences(
@@ -82,7 +82,9 @@ def fit_sentences(
         ends = range(start + 1, end + 1)
         count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
         limit = ends[max(0, count - 1)]
-        return _trim(text, start, limit if limit == end else _find_border(text, limit, start + 1))
+        return trim_span(
+            text, start, limit if limit == end else _find_border(text, limit, start + 1)
+        )
     while last + 1 < len(spans) and spent + costs[last + 1] <= budget:
         last += 1
         spent += costs[last]
@@ -97,13 +99,6 @@ def _find_border(text: str, position: int, least: int = 1) -> int:
     reach = max(least, position - max(_LEAST_REACH, position // 4))
     blank = max(text.rfind(" ", reach, position), text.rfind("\n", reach, position))
     return blank if blank > 0 else max(least, snap_to_grapheme(text, position))
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return a span without white space at its ends."""
-    part = text[start:end]
-    left = len(part) - len(part.lstrip())
-    return start + left, start + max(left, len(part.rstrip()))
 
 
 _LINE_ENDS = compile_lazily(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")

@@ -68,14 +68,38 @@ def fold_text(text: str) -> str:
     return " ".join(normalize_punctuation(text).lower().split())
 
 
-def blank_spans(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """Return a text with spaces instead of some spans, which are in order and do not overlap."""
+def count_alike(one: str, other: str) -> int:
+    """Return how many characters at their beginning two texts share."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def blank_spans(text: str, spans: Iterable[tuple[int, int]], sign: str = " ") -> str:
+    """Return a text with a sign in place of each one in spans that are in order and apart."""
     parts: list[str] = []
     position = 0
     for start, end in spans:
-        parts += (text[position:start], " " * (end - start))
+        parts += (text[position:start], sign * (end - start))
         position = end
     return "".join([*parts, text[position:]])
+
+
+def merge_spans(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order; those that overlap or touch are one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        elif start < end:
+            merged.append((start, end))
+    return merged
+
+
+def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span without white space at its ends."""
+    part = text[start:end]
+    left = start + len(part) - len(part.lstrip())
+    return left, left + len(part.strip())
 
 
 def escape_undecodable(text: str) -> str:

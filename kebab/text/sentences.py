@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.normalize import split_names
+from kebab.text.normalize import split_names, trim_span
 
 _WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
 _WIDE = frozenset(_WIDE_STOPS)
@@ -135,16 +135,12 @@ def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:
         found = None if is_decimal else _WIDE_CLOSING.match(part, end)
         return found and found.end()
     found = _CLOSING.match(part, end)
-    if found is None or _continues_sentence(signs, found[1], uncased=uncased):
+    is_ellipsis = signs[-1] == "\u2026" or signs.endswith("..")
+    # A small letter continues the sentence.
+    if found is None or (found[1].islower() and (is_ellipsis or not uncased)):
         return None
     abbreviated = signs == "." and found[1] and is_abbreviation(part, stop.start(), end)
     return None if abbreviated else found.end()
-
-
-def _continues_sentence(signs: str, following: str, *, uncased: bool) -> bool:
-    """Return whether a small letter after stops continues the sentence."""
-    ellipsis = signs[-1] == "\u2026" or signs.endswith("..")
-    return following.islower() and (ellipsis or not uncased)
 
 
 def _is_inside(wholes: list[tuple[int, int]], start: int, end: int) -> bool:
@@ -170,7 +166,11 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
 
     `after` is the position after the stop and its closing signs.
     """
-    word = _read_word(text, stop)
+    word = text[max(0, stop - _REACH) : stop].rpartition(" ")[2]
+    if not word.isalpha():
+        found = _WORD_BEFORE.search(word)
+        word = found[0].strip("'") if found else ""
+    word = word.lower()
     if word in _NEVER_LAST:
         return True
     if not (word in _DEPENDING or word.isdigit() or _is_initials(word)):
@@ -179,25 +179,13 @@ def is_abbreviation(text: str, stop: int, after: int) -> bool:
     named = _WORD_AFTER.match(following)
     start = named[1].lower() if named else ""
     if word.isdigit():
-        return start in _MONTHS or _marks_item(text, stop - len(word), word)
+        number = stop - len(word)
+        before = text[text.rfind("\n", 0, number) + 1 : number]
+        # The numbers of list items begin a line.
+        return start in _MONTHS or (len(word) <= _LONGEST_MARK and not before.strip(" \t>("))
     if word in _BEFORE_NUMBERS and following[:1].isdigit():
         return True
     return (word in _SOMETIMES_LAST or _is_initials(word)) and start not in _STARTERS
-
-
-def _marks_item(text: str, start: int, number: str) -> bool:
-    """Return whether a number begins a line, as those of list items do."""
-    begin = text.rfind("\n", 0, start) + 1
-    return len(number) <= _LONGEST_MARK and not text[begin:start].strip(" \t>(")
-
-
-def _read_word(text: str, end: int) -> str:
-    """Return the word that ends at a position, in lower case."""
-    word = text[max(0, end - _REACH) : end].rpartition(" ")[2]
-    if not word.isalpha():
-        found = _WORD_BEFORE.search(word)
-        word = found[0].strip("'") if found else ""
-    return word.lower()
 
 
 def _is_initials(word: str) -> bool:
@@ -419,10 +407,11 @@ def find_sentences(text: str) -> list[Sentence]:
     layout = build_layout(text)
     plain = layout.plain
     return [
-        Sentence(*span, block.kind)
+        Sentence(*trim_span(plain, *span), block.kind)
         for block in layout.blocks
         for start, end in _split_block(plain, block)
-        for span in _trim_spans(plain, _split_long(plain, start, end))
+        for span in _split_long(plain, start, end)
+        if _WORD_SIGN.search(plain, *span)
     ]
 
 
@@ -457,11 +446,3 @@ def _split_long(plain: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, position
         start = position
     yield start, end
-
-
-def _trim_spans(plain: str, parts: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield those parts that hold a word, without white space around them."""
-    for start, end in parts:
-        part = plain[start:end]
-        if _WORD_SIGN.search(part):
-            yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())

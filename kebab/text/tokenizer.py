@@ -85,14 +85,6 @@ class Term(Struct, frozen=True):
     prefix: bool = False
 
 
-def _find_stemmer_name(word: str) -> str | None:
-    """Return the Snowball stemmer for a lower-case word by its first letter."""
-    first = word[0]
-    if first < "\u0250":
-        return "english"
-    return next((name for low, high, name in _STEMMERS if low <= first <= high), None)
-
-
 @cache
 def _load_stemmer(name: str) -> Callable[[str], str]:
     """Return the stemming function of a language, loaded on first use."""
@@ -111,7 +103,9 @@ def stem_word(word: str) -> str:
         or not word.replace("'", "").isalpha()
     ):
         return word
-    name = _find_stemmer_name(word)
+    name: str | None = "english"
+    if word[0] >= "\u0250":
+        name = next((name for low, high, name in _STEMMERS if low <= word[0] <= high), None)
     return (_load_stemmer(name)(word) or word) if name else word
 
 
@@ -302,14 +296,11 @@ def build_query_terms(text: str) -> list[Term]:
         if not is_dense(unit):
             terms.update(dict.fromkeys(map(Term, tokenize_unit(unit))))
             continue
-        alone = len(split_clusters(unit)) == 1 and not _touches_word(text, *found.span())
+        start, end = found.span()
+        touches = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
+        alone = len(split_clusters(unit)) == 1 and not touches
         terms.update((Term(gram, prefix=alone), None) for gram in _make_bigrams(unit))
     return list(terms)
-
-
-def _touches_word(text: str, start: int, end: int) -> bool:
-    """Return whether a letter or digit is next to a span of a text."""
-    return text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
 
 
 def build_phrase_terms(text: str) -> list[Term]:

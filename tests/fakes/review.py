@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kebab.core.review import Markup, ReviewText, SimilarParagraph
 from kebab.review.document import ReviewDocument
-from kebab.review.surroundings import Surroundings
+from kebab.review.rules import Surroundings
 
 NO_MARKUP = Markup()
 

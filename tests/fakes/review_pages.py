@@ -6,7 +6,7 @@ from typing import Any
 from kebab.app.review_files import build_document
 from kebab.core.ids import hash_content
 from kebab.core.review import Finding
-from kebab.review.items import build_items
+from kebab.review.rules import build_items
 from kebab.wire.review import AgentItem, AgentItems, ItemStats, ReviewedDocument
 from tests.fakes.review_runs import TwiceRule
 

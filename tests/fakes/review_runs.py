@@ -16,10 +16,9 @@ from kebab.core.review import (
 )
 from kebab.errors.catalog import IoError, ModelProtocol, ModelUnreachable
 from kebab.review.document import ReviewDocument
-from kebab.review.items import Rule
 from kebab.review.pages import RunPages
+from kebab.review.rules import Rule, Surroundings
 from kebab.review.run import RunPorts
-from kebab.review.surroundings import Surroundings
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.wire.review import AgentItems, SeverityName
 from tests.fakes.review import make_document

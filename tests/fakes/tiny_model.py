@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import install, package_weights
+from kebab.embed import convert, install
 from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
@@ -83,7 +83,7 @@ def build_tokenizer(*, padding: bool = False) -> str:
 def build_onnx(seed: int = 7, *, hidden: int = DIMENSION, positions: int = _POSITIONS) -> bytes:
     """Return the model as an ONNX file."""
     found = build_weights(seed, hidden=hidden, positions=positions)
-    data: bytes = package_weights.build_graph(found).SerializeToString()
+    data: bytes = convert.build_graph(found).SerializeToString()
     return data
 
 

@@ -15,8 +15,7 @@ from kebab.errors.catalog import (
     ModelUnreachable,
     TimedOut,
 )
-from kebab.llm.chat import OpenAiChat
-from kebab.llm.embeddings import embed_texts
+from kebab.llm.chat import OpenAiChat, embed_texts
 from kebab.llm.endpoint import ApiKey, parse_base_url
 from tests.live.llama_server import ALIAS, UnavailableError, run_server
 from tests.live.tiny_gguf import write_embedding_model

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from kebab.config.settings import Llm
 from kebab.llm.chat import OpenAiChat
 from kebab.llm.endpoint import parse_base_url
-from kebab.review.items import locate_item
 from kebab.review.model_worker import ModelWorker, build_proofreading
+from kebab.review.rules import locate_item
 from kebab.review.selection import RulesWorker
 from kebab.wire.review import AgentItem
 from tests.fakes.review import FakeSurroundings, make_document

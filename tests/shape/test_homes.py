@@ -24,11 +24,11 @@ HOMES = {
     "dochan": ("kebab.parse",),
     "fastembed": (
         "kebab.embed.convert",
-        "kebab.embed.hub_download",
+        "kebab.embed.install",
         "kebab.embed.onnx_embedder",
     ),
     "httpx": ("kebab.llm",),
-    "huggingface_hub": ("kebab.embed.hub_download",),
+    "huggingface_hub": ("kebab.embed.install",),
     "lance_namespace": ("kebab.store.lance",),
     "lancedb": ("kebab.store.lance", "kebab.store.published"),
     "frontmatter": ("kebab.parse.front_matter",),
@@ -67,7 +67,7 @@ HOMES = {
     "numpy": ("kebab.embed", "kebab.search", "kebab.store"),
     "obstore": ("kebab.store.objects",),
     # The graphs of models are built and converted when a model is installed.
-    "onnx": ("kebab.embed.convert", "kebab.embed.package_weights"),
+    "onnx": ("kebab.embed.convert",),
     "onnxruntime": ("kebab.embed",),
     "pathspec": ("kebab.source.ignore",),
     "PIL": ("kebab.llm.pictures",),

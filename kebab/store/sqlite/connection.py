@@ -184,13 +184,13 @@ def _prepare_reader(database: apsw.Connection) -> apsw.Connection:
 
 
 def _matches_path(pattern: str, path: str) -> bool:
-    from kebab.text.globs import matches_glob
+    from kebab.text.filters import matches_glob
 
     return matches_glob(pattern, path)
 
 
 def _matches_property(condition: str, value: str) -> bool:
-    from kebab.text.properties import matches_property
+    from kebab.text.filters import matches_property
 
     return matches_property(condition, value)
 

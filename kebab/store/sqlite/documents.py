@@ -139,7 +139,7 @@ def to_columns(stamp: FileStamp) -> tuple[int, int, int]:
 
 def _replace_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:
     """Store the tags, authors, aliases, links and properties of a document in place of others."""
-    from kebab.text.links import compute_link_key  # a reader needs none
+    from kebab.text.names import compute_link_key  # a reader needs none
 
     lists: Mapping[str, Iterable[tuple[str, ...]]] = {
         "tags (tag": zip(row.tags, strict=True),

@@ -125,7 +125,7 @@ def _match_source(filters: Filters) -> Condition:
 
 
 def _match_folder(filters: Filters) -> Condition:
-    from kebab.text.globs import ALL_BELOW, escape_glob
+    from kebab.text.filters import ALL_BELOW, escape_glob
 
     return _match_path(escape_glob(str(filters.folder).rstrip("/")) + ALL_BELOW)
 
@@ -139,7 +139,7 @@ def _match_authors(filters: Filters) -> Condition:
 
 def _match_properties(filters: Filters) -> Condition:
     """Return the condition of properties; the key may be the last part of a longer one."""
-    from kebab.text.properties import group_conditions
+    from kebab.text.filters import group_conditions
 
     parts: list[str] = []
     values: list[str | int] = []

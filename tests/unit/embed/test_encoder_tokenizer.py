@@ -2,8 +2,8 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.embed import install as model_directory
+from kebab.embed.convert import parse_e5s1
 from kebab.embed.encoder import ModelTokenizer, write_piece_file
-from kebab.embed.package_weights import parse_e5s1
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model

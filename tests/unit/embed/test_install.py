@@ -9,13 +9,13 @@ import pytest
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import install
 from kebab.embed.install import (
+    FetchProgress,
     find_stored_model,
     install_model,
     verify_files,
 )
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM, measure_probe
-from kebab.embed.sources import FetchProgress
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable
 from tests.fakes import model_hub, tiny_model
 

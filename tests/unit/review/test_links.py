@@ -7,13 +7,13 @@ import pytest
 
 from kebab.core.review import Finding
 from kebab.parse.text.markdown_parts import read_markup
-from kebab.review.items import Rule
 from kebab.review.links import (
     BrokenAnchor,
     BrokenLink,
     MissingNote,
     list_doubtful,
 )
+from kebab.review.rules import Rule
 from tests.fakes.review import FakeSurroundings, make_document
 
 _FILES = ("b.md", "sub/c.md", "sub", "a b.md", "x.png", "docs", "docs/d.md", "e.mdx")

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from kebab.core.review import UnitResult
 from kebab.review.document import ReviewDocument
-from kebab.review.items import locate_item
 from kebab.review.model_worker import ModelWorker
+from kebab.review.rules import locate_item
 from kebab.review.selection import RulesWorker
 from kebab.wire.review import AgentItem, ReviewTierName
 from tests.fakes.hostile_model import (

@@ -9,8 +9,8 @@ from kebab.core.review import SimilarParagraph
 from kebab.errors.catalog import ConfigInvalid, InvalidInput
 from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
-from kebab.review.items import Rule
 from kebab.review.linters import Linter
+from kebab.review.rules import Rule
 from kebab.review.selection import LINTERS, RULES, select_rules
 from kebab.review.statements import NearDuplicate
 from tests.fakes.evidence import stored

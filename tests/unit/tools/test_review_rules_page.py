@@ -3,7 +3,7 @@
 import pytest
 
 from kebab.parse.text.markdown_parts import read_markup
-from kebab.review.items import Rule
+from kebab.review.rules import Rule
 from kebab.review.selection import LINTERS, RULES
 from tests.fakes.review import make_document
 from tools.review_rules_page import render_rules_page

@@ -3,7 +3,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from kebab.embed.package_weights import SCALES, WORDS, build_graph
+from kebab.embed.convert import SCALES, WORDS, build_graph
 from tests.fakes import tiny_model
 
 HEADS, EPSILON = 12, 1e-12

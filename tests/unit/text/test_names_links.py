@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.documents import Link, LinkTarget
 from kebab.core.ids import DocId
-from kebab.text.links import LinkResolver, compute_link_key, list_link_keys
+from kebab.text.names import LinkResolver, compute_link_key, list_link_keys
 
 
 def target(name: str, title: str = "", aliases: tuple[str, ...] = (), source: str = "notes"):

@@ -2,8 +2,8 @@ import time
 
 import pytest
 
+from kebab.embed.install import ChildProcess, build_hub_source
 from kebab.embed.registry import E5_SMALL
-from kebab.embed.sources import ChildProcess, build_hub_source
 from tests.fakes import model_hub
 
 FILES = {"onnx/model.onnx": b"model" * 50, "tokenizer.json": b"{}"}

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.core.spelling import find_nearest
-from kebab.text.globs import find_nearest_globs
+from kebab.text.filters import find_nearest_globs
 
 PATHS = (
     "docs/dapr/intro.md",

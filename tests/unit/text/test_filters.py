@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.text.globs import list_readings, matches_glob
+from kebab.text.filters import list_readings, matches_glob
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
+from kebab.embed.convert import SCALES, WORDS, parse_e5s1, read_blocks
 from kebab.embed.encoder import PieceFile, write_piece_file
-from kebab.embed.package_weights import SCALES, WORDS, parse_e5s1, read_blocks
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import EPSILON, HEADS, HIDDEN, PIECES, E5S1Contents, pack_four_bit
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.rag.quote_units import (
+from kebab.rag.extractive_answer import (
     SentenceForm,
     classify_form,
     find_code_blocks,

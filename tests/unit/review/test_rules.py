@@ -10,7 +10,7 @@ from kebab.app.review_files import read_anchors
 from kebab.core.documents import LinkTarget
 from kebab.core.ids import DocId
 from kebab.core.review import ReviewText
-from kebab.review.surroundings import Surroundings
+from kebab.review.rules import Surroundings
 
 
 def _document(root: Path, path: str = "a.md") -> ReviewText:

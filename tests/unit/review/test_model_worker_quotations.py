@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text.offsets import MOST_CHARS, find_quotation
+from kebab.review.model_worker import MOST_CHARS, find_quotation
 
 TEXT = "He said “teh  cat’s\nbed” is – This. Teh cat. 사과를 먹었다. Cafe\u0301 **bold** word"
 

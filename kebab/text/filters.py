@@ -1,18 +1,26 @@
-"""Matches paths against glob patterns, and lists the patterns that a path filter may mean."""
+"""Compares paths with glob patterns, and values of properties with conditions.
+
+A condition is a key with a sign and a value: `status=done`, `rating>=4`, `due<2025`. A key
+alone holds for any value. Numbers are compared as numbers, dates as dates, and all else as text
+without its case and without the brackets of a link.
+"""
 
 import fnmatch
 import glob
 import os
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import eq, ge, gt, le, lt
 from pathlib import PurePosixPath
 from typing import TypeAlias
 from unicodedata import normalize
 
 from kebab.core.files import join_root, resolve_links
 from kebab.core.spelling import MAX_NEAREST, find_alike_spellings
+from kebab.text.dates import parse_date
 from kebab.text.normalize import escape_undecodable
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
@@ -72,7 +80,19 @@ def _match_names(segments: Segments, names: list[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def _compile(pattern: str) -> list[Segments]:
-    return [_compile_plain(plain) for plain in _expand_braces(normalize("NFC", pattern))]
+    found: list[Segments] = []
+    for one in _expand_braces(normalize("NFC", pattern)):
+        plain = one.removeprefix("./")
+        parts = (plain + "**" if plain.endswith("/") else plain).split("/")
+        if parts[-1] == "**":
+            parts.append("*")  # a folder is not below itself
+        found.append(
+            tuple(
+                None if part in ("**", "***") else re.compile(fnmatch.translate(part))
+                for part in parts
+            )
+        )
+    return found
 
 
 def _expand_braces(pattern: str) -> list[str]:
@@ -88,18 +108,6 @@ def _expand_braces(pattern: str) -> list[str]:
         if len(found) + len(waiting) > _MOST_ALTERNATIVES:
             return [pattern]
     return found
-
-
-def _compile_plain(pattern: str) -> Segments:
-    plain = pattern.removeprefix("./")
-    if plain.endswith("/"):
-        plain += "**"
-    parts = plain.split("/")
-    if parts[-1] == "**":
-        parts.append("*")  # a folder is not below itself
-    return tuple(
-        None if part in ("**", "***") else re.compile(fnmatch.translate(part)) for part in parts
-    )
 
 
 def list_readings(pattern: str, working_folder: str) -> list[str]:
@@ -148,11 +156,7 @@ def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
     literal, rest = whole[:cut] or "/", whole[cut:]
     parent, name = os.path.split(literal)
     for folder in dict.fromkeys(
-        (
-            os.path.normpath(literal),
-            join_root(resolve_links(parent), name),
-            resolve_links(literal),
-        )
+        (os.path.normpath(literal), join_root(resolve_links(parent), name), resolve_links(literal))
     ):
         if wildcard:
             yield escape_glob(folder.rstrip("/")) + rest
@@ -191,3 +195,44 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
         suffixes = Counter(PurePosixPath(path).suffix for path in paths)
         near = [f"*{suffix}" for suffix, _ in suffixes.most_common(limit) if suffix]
     return near[:limit]
+
+
+_CONDITION = re.compile(r"([^<>=]+)(?:(<=|>=|=|<|>)(.*))?", re.DOTALL)
+_OPERATORS = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
+_NUMBER = re.compile(r"[-+]?\d{1,300}(?:\.\d+)?", re.ASCII)
+_LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")
+
+
+def group_conditions(texts: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Return the key of each condition with the signs and values of which one must hold.
+
+    Equal values of one key are alternatives. Without a sign any value holds.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    for text in texts:
+        match = _CONDITION.fullmatch(text.strip())
+        key, sign, value = match.groups() if match else (text, None, "")
+        name = _fold(key)
+        alternatives = groups.setdefault((name, "=" if sign == "=" else text), [])
+        alternatives += [f"{sign}{value}"] if sign else []
+    return [(name, alternatives) for (name, _), alternatives in groups.items()]
+
+
+def matches_property(condition: str, value: str) -> bool:
+    """Return whether a value passes a sign and a value, such as `>=4`."""
+    sign = condition[: 1 + condition.startswith((">=", "<="))]
+    wanted, found = _read_value(condition[len(sign) :]), _read_value(value)
+    return type(wanted) is type(found) and bool(_OPERATORS[sign](found, wanted))
+
+
+@lru_cache(maxsize=1 << 12)
+def _read_value(text: str) -> float | str:
+    """Return a value as a number, or as text; a date as ISO 8601."""
+    text = _LINK.sub(r"\1", text.strip().strip("\"'"))
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return parse_date(text) or _fold(text)
+
+
+def _fold(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold().strip().lstrip("#")

