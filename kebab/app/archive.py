@@ -46,7 +46,7 @@ from kebab.wire.published import (
     ImportReport,
     ImportRequest,
 )
-from kebab.wire.record import format_timestamp
+from kebab.wire.record import fill_record, format_timestamp
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.copies import Contents
@@ -88,7 +88,14 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
     """
     started = context.clock.monotonic()
     context.open_reader().close()
-    target = _choose_target(context, request)
+    target = _parse_path(request.path)
+    data = Path(os.path.realpath(context.paths.data))
+    if Path(os.path.realpath(target)).is_relative_to(data):
+        cause = "an archive cannot be inside the folder of the knowledge base"
+        raise InvalidInput(field="$.path", cause=cause)
+    if not target.parent.is_dir():
+        raise build_io_error(OSError(errno.ENOENT, "no such folder"), "create", target)
+    _refuse_taken(target, force=request.force)
     progress = ByteProgress(report, context, "export")
     with translate_os_errors(target, "write"), replace_file(target) as draft:
         manifest = _write_archive(context, draft, target, progress)
@@ -106,18 +113,6 @@ def _parse_path(text: str) -> Path:
     if not text or "\0" in text:
         raise InvalidInput(field="$.path", cause="not a path")
     return Path(os.path.abspath(os.path.expanduser(text)))  # noqa: PTH100, PTH111 - links stay
-
-
-def _choose_target(context: AppContext, request: ExportRequest) -> Path:
-    target = _parse_path(request.path)
-    data = Path(os.path.realpath(context.paths.data))
-    if Path(os.path.realpath(target)).is_relative_to(data):
-        cause = "an archive cannot be inside the folder of the knowledge base"
-        raise InvalidInput(field="$.path", cause=cause)
-    if not target.parent.is_dir():
-        raise build_io_error(OSError(errno.ENOENT, "no such folder"), "create", target)
-    _refuse_taken(target, force=request.force)
-    return target
 
 
 def _refuse_taken(target: Path, *, force: bool) -> None:
@@ -166,16 +161,15 @@ def _write_archive(
             with archive.open(info, "w", force_zip64=True) as member:
                 shutil.copyfileobj(file, member, _COPIED_AT_ONCE)
             progress.add(info.file_size)
-        manifest = ArchiveManifest(
+        manifest = fill_record(
+            ArchiveManifest,
+            contents,
             format_version=FORMAT_VERSION,
             kebab_version=__version__,
             created_at=format_timestamp(context.clock.now()),
             index_schema=contents.schema_version,
-            embedding_version=contents.embedding_version,
-            documents=contents.documents,
             chunks=contents.passages,
             vectors=contents.vectors if vectors else 0,
-            sessions=contents.sessions,
         )
         archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest

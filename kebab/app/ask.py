@@ -5,17 +5,16 @@ import unicodedata
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from kebab.app.bases import MergedNotes
 from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded
 from kebab.app.filters import build_filters, require_utf8
 from kebab.app.references import build_not_found
-from kebab.app.search import to_search_hit
+from kebab.app.search import MergedNotes, to_search_hit
 from kebab.core.answers import SupportingQuote, Turn
 from kebab.core.documents import check_freshness
 from kebab.core.queries import Mode, Page, Query
@@ -188,9 +187,16 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         found = outcome.draft.refusal is None and not outcome.page.absent_terms
         indexing, seconds = notes.find_indexing(), QUICK_S if found else THOROUGH_S
         coverage = notes.measure_coverage([*map(to_search_hit, hits)], seconds, indexing)
-        retrieval = _build_retrieval(
-            outcome,
+        retrieval = fill_record(
+            AnswerRetrieval,
             request,
+            trace_id=uuid.uuid4().hex,
+            query=outcome.question,
+            chunks_returned=len(hits),
+            chunks_used=outcome.draft.used,
+            top_score=outcome.page.answerability if hits else 0.0,
+            score_gate=MIN_ANSWERABILITY,
+            corpus_revision=outcome.page.revision,
             degraded=explain_degraded([*outcome.page.degraded], indexing),
             unmatched_filters=[] if hits else notes.explain_filters(),
         )
@@ -239,22 +245,6 @@ def _build_quoter(
         embedder=None if request.mode == "lexical" else notes.load_embedder(),
         sentences=context.settings.ask.sentences,
         report=report,
-    )
-
-
-def _build_retrieval(outcome: AskOutcome, request: AskRequest, **fields: Any) -> AnswerRetrieval:
-    page = outcome.page
-    return fill_record(
-        AnswerRetrieval,
-        request,
-        trace_id=uuid.uuid4().hex,
-        query=outcome.question,
-        chunks_returned=len(page.hits),
-        chunks_used=outcome.draft.used,
-        top_score=page.answerability if page.hits else 0.0,
-        score_gate=MIN_ANSWERABILITY,
-        corpus_revision=page.revision,
-        **fields,
     )
 
 
@@ -316,18 +306,14 @@ def _to_citation(support: SupportingQuote) -> AnswerCitation:
 
 def _keep_turn(context: AppContext, answer: Answer, session: str, created: float) -> Answer:
     """Store the turn of an answer, and return the answer with its place in the session."""
-    turn = Turn(
+    turn = fill_record(
+        Turn,
+        answer,
         session=session,
         index=0,  # the store counts
-        question=answer.question,
         standalone=answer.retrieval.query,
-        answer=answer.answer,
         refusal=answer.refusal_reason,
-        mode=answer.mode,
-        model=answer.model,
         created=created,
-        stop_reason=answer.stop_reason,
-        cancel_observed=answer.cancel_observed,
         folder=os.getcwd() if context.is_owner else None,  # noqa: PTH109 - text
     )
     try:
@@ -346,16 +332,13 @@ def explain_coverage(
     gaps = describe_gaps(coverage, "convincing", by_words=by_words)
     # These refusals say that the notes do not answer a question.
     if draft.refusal not in {"no_chunks", "score_gate", "llm_self_judge"} or not gaps:
-        warnings = tuple(_reword(one, coverage) for one in draft.warnings)
-        return replace(draft, warnings=warnings)
+        warnings = list(draft.warnings)
+        for number, one in enumerate(warnings):
+            if one.code == "absent_term":  # a file that is not searched may hold it
+                term = one.message.partition(": ")[2]
+                message = describe_absent_words(term, coverage, "the notes")
+                warnings[number] = replace(one, message=message)
+        return replace(draft, warnings=(*warnings,))
     message = f"not everything is searched: {gaps}"
     warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
     return replace(draft, text=NOT_COVERED, warnings=(*draft.warnings, warning))
-
-
-def _reword(warning: AnswerWarning, coverage: Coverage | None) -> AnswerWarning:
-    """Return a warning that calls no term absent that a file may hold that is not searched."""
-    if warning.code != "absent_term":
-        return warning
-    term = warning.message.partition(": ")[2]
-    return replace(warning, message=describe_absent_words(term, coverage, "the notes"))

@@ -244,20 +244,13 @@ def _convert_to_signal(fault: BaseException, operation: str) -> Signal:
         return Cancelled(operation=operation)
     if isinstance(fault, Signal):
         return fault
-    if isinstance(fault, OSError):
-        return _convert_os_error(fault)
-    if isinstance(fault, ImportError):
-        return build_import_error(fault) or Generic()
-    return Generic()
-
-
-def _convert_os_error(fault: OSError) -> Signal:
-    if fault.filename is not None:
+    if isinstance(fault, OSError) and fault.filename is not None:
         return build_io_error(fault, "read", fault.filename)
     if isinstance(fault, FileNotFoundError):
         # Only the working folder is looked up without a name.
         return build_read_error(".", "the working folder was deleted")
-    return Generic()
+    missing = build_import_error(fault) if isinstance(fault, ImportError) else None
+    return missing or Generic()
 
 
 def _is_lack_of_memory(fault: BaseException) -> bool:

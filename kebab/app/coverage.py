@@ -9,6 +9,7 @@ import re
 import stat
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +129,12 @@ def measure_coverage(
     survey = _Survey(context, reader, filters)
     changes = survey.compare(seconds)
     coverage = _build_coverage(context, survey, changes, hits, indexing)
-    return replace(coverage, left_out=survey.list_left_out())
+    left_out = merge_left_out(
+        LeftOutText(reason=reason, documents=count, words=words)
+        for extent in survey.extents
+        for reason, count, words in survey.known.list_omissions(extent)
+    )
+    return replace(coverage, left_out=left_out)
 
 
 def compare_contents(context: AppContext, reader: "SqliteReader") -> tuple[Coverage, DiskChanges]:
@@ -153,7 +159,10 @@ def _build_coverage(
         if not survey.is_unread(file):
             states[hit.freshness].add(file)
     counts, pending = survey.counts, survey.count_pending()
-    partial, mirrors = survey.list_partial(), survey.list_mirrors()
+    unread = (survey.known.list_unread(one) for one in survey.extents if counts.failed)
+    failed = (path for one in unread for path, reason in one.items() if reason is not None)
+    partial = [found for one in survey.extents for found in survey.known.list_partial(one)]
+    mirrors = survey.list_mirrors()
     absent = sum(one.missing for one in mirrors)
     missing = (counts.unread, counts.failed, pending, len(partial), len(survey.unlisted), absent)
     differing = (len(changes.changed), len(changes.new), len(changes.gone))
@@ -165,7 +174,7 @@ def _build_coverage(
         files=counts.files + absent,
         unread=counts.unread + absent,
         failed=counts.failed,
-        failed_examples=survey.list_failed()[:MOST_NAMED] if counts.failed else [],
+        failed_examples=sorted(failed)[:MOST_NAMED],
         changed=len(changes.changed),
         new=len(changes.new),
         gone=len(changes.gone),
@@ -272,46 +281,46 @@ class _Survey:
 
         self._context = context
         self._reader = reader
-        self._known = KnownFiles(reader)
+        self.known = KnownFiles(reader)
         self._rules = context.build_scan_rules()
-        self._sources = self._known.list_extents()
+        self._sources = self.known.list_extents()
         self.has_sources = bool(self._sources)
-        selected = _select_extents(self._known, self._sources, filters)
-        self._extents = [_widen(self._known, extent) for extent in selected]
-        counts = map(self._known.count_files, self._extents)
+        selected = _select_extents(self.known, self._sources, filters)
+        self.extents: list[Extent] = []
+        for extent in selected:  # a new folder shows in the time of the nearest known one
+            while extent.below and not self.known.holds(extent):
+                above = extent.below.rpartition("/")[0]
+                extent = extent._replace(below=above)  # noqa: PLW2901 - the same, wider
+            self.extents.append(extent)
+        counts = map(self.known.count_files, self.extents)
         self.counts = FileCounts(*map(sum, zip(FileCounts(), *counts, strict=True)))
         digest = self._rules.compute_digest()
         self.unlisted = [
             extent.source.root
-            for extent in self._extents
+            for extent in self.extents
             if extent.source.kind == "folder" and extent.rules != digest and not filters.doc_id
         ]
-        if filters.folder is not None and not self._extents and self._sources:
+        if filters.folder is not None and not self.extents and self._sources:
             self.unlisted = [filters.folder]
-
-    def list_failed(self) -> list[str]:
-        """Return the paths of the files that could not be read."""
-        unread = [pair for one in self._extents for pair in self._known.list_unread(one).items()]
-        return sorted(path for path, reason in unread if reason is not None)
 
     def is_unread(self, file: str) -> bool:
         """Return whether a file, an absolute path, is known and not read."""
-        for extent in self._extents:
+        for extent in self.extents:
             if is_below(file, root := extent.source.root):
-                counts = self._known.count_files(extent._replace(below=cut_root(file, root)))
+                counts = self.known.count_files(extent._replace(below=cut_root(file, root)))
                 if counts.unread or counts.failed:
                     return True
         return False
 
     def count_pending(self) -> int:
         """Return how many passages of the extents lack a vector."""
-        if self._extents == self._sources:
+        if self.extents == self._sources:
             return self._reader.count_pending()
-        return self._known.count_pending(self._extents)
+        return self.known.count_pending(self.extents)
 
     def list_mirrors(self) -> "list[MirrorState]":
         """Return what is known of the mirrors of object storage among the extents."""
-        roots = [Path(extent.source.root) for extent in self._extents]
+        roots = [Path(extent.source.root) for extent in self.extents]
         roots = [root for root in roots if root.parent.name == OBJECTS]
         if not roots:
             return []
@@ -319,25 +328,13 @@ class _Survey:
 
         return list(filter(None, map(read_state, roots)))
 
-    def list_partial(self) -> list[tuple[str, str]]:
-        """Return the documents of which only a part is searched, and what is cut."""
-        return [found for extent in self._extents for found in self._known.list_partial(extent)]
-
-    def list_left_out(self) -> list[LeftOutText]:
-        """Return what parsers left out of the documents."""
-        return merge_left_out(
-            LeftOutText(reason=reason, documents=count, words=words)
-            for extent in self._extents
-            for reason, count, words in self._known.list_omissions(extent)
-        )
-
     def compare(self, seconds: float | None, *, contents: bool = False) -> DiskChanges:
         """Compare folders, then files, within a time; with `contents` that of every file."""
         changes, budget = DiskChanges(), _Budget(seconds)
-        for extent in self._extents:
+        for extent in self.extents:
             if extent.source.kind == "folder":
                 self._compare_folders(extent, changes, budget)
-        for extent in self._extents:
+        for extent in self.extents:
             if contents:
                 self._compare_contents(extent, changes)
             else:
@@ -346,7 +343,7 @@ class _Survey:
 
     def _compare_contents(self, extent: Extent, changes: DiskChanges) -> None:
         """Compare the hash of every file; a member of a container is compared with it."""
-        for path, _, _ in self._known.iterate_documents(extent):
+        for path, _, _ in self.known.iterate_documents(extent):
             absolute = join_root(extent.source.root, path)
             file = find_container(absolute)
             try:
@@ -355,7 +352,7 @@ class _Survey:
                 elif file == absolute:
                     with open(file, "rb") as opened:  # noqa: PTH123 - a plain string
                         content_hash = hash_file(opened)
-                    if content_hash != self._known.find_content_hash(extent, path):
+                    if content_hash != self.known.find_content_hash(extent, path):
                         changes.changed.add(file)
             except (FileNotFoundError, NotADirectoryError):
                 changes.gone.add(file)
@@ -364,7 +361,7 @@ class _Survey:
             changes.checked += 1
 
     def _compare_folders(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
-        listed = self._known.list_folders(extent)
+        listed = self.known.list_folders(extent)
         root, differing = extent.source.root, []
         for looks, (path, listed_ns) in enumerate(listed.items()):
             if looks % _STEP == 0 and not budget.allows(looks):
@@ -378,7 +375,15 @@ class _Survey:
         if self._has_changed_rules_above(extent):
             folders = [path for path in listed if path.rpartition("/")[2] not in IGNORE_FILES]
         else:
-            folders = _find_changed_folders(differing, listed)
+            found: dict[str, None] = {}
+            for path in differing:
+                folder, _, name = path.rpartition("/")
+                if name in IGNORE_FILES:  # all folders below it are listed again
+                    below = (one for one in listed if f"{one}/".startswith(f"{folder}/"))
+                    found.update(dict.fromkeys(below if folder else listed))
+                else:
+                    found[path] = None
+            folders = [path for path in found if path.rpartition("/")[2] not in IGNORE_FILES]
         if not folders:
             return
         try:
@@ -393,7 +398,7 @@ class _Survey:
             above = above.rpartition("/")[0]
             for name in IGNORE_FILES:
                 path = f"{above}/{name}".lstrip("/")
-                listed = self._known.list_folders(extent._replace(below=path))
+                listed = self.known.list_folders(extent._replace(below=path))
                 if listed.get(path) != _read_time(join_root(extent.source.root, path)):
                     return True
         return False
@@ -414,8 +419,8 @@ class _Survey:
         for looks, folder in enumerate(folders):
             if looks % _STEP == 0 and not budget.allows(looks):
                 raise _TimeUp
-            documents |= self._known.list_documents_in(extent, folder)
-            unread |= self._known.list_unread_in(extent, folder)
+            documents |= self.known.list_documents_in(extent, folder)
+            unread |= self.known.list_unread_in(extent, folder)
         for looks, path in enumerate(documents - unread):
             if looks % _STEP == 0 and not budget.allows(looks):
                 raise _TimeUp
@@ -427,20 +432,20 @@ class _Survey:
         claimed = find_claimed_paths(
             extent.source,
             (one.source for one in self._sources),
-            lambda name: self._known.list_documents_in(extents[name], ""),
+            lambda name: self.known.list_documents_in(extents[name], ""),
             self._context.private_folders,
         )
         scanner = FolderScanner()
         found = scanner.scan_again(root, self._rules, seen, claimed=claimed, tick=budget.tick)
         known: set[str] = set()
         for folder in found.folders.keys() - set(folders):
-            known |= self._known.list_documents_in(extent, folder)
-            known |= self._known.list_unread_in(extent, folder)
+            known |= self.known.list_documents_in(extent, folder)
+            known |= self.known.list_unread_in(extent, folder)
         changes.new |= {join_root(root, one.path) for one in found.entries if one.path not in known}
 
     def _compare_files(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:
         start = f"{extent.source.root.rstrip('/')}/"
-        documents = self._known.iterate_documents(extent)
+        documents = self.known.iterate_documents(extent)
         for looks, (path, size, mtime_ns) in enumerate(documents):
             if looks % _STEP == 0 and not budget.allows(looks):
                 return
@@ -460,8 +465,11 @@ class _Survey:
                         continue
                     if not budget.allows_reading(size):
                         continue
-                    same = _holds_content(absolute, self._known.find_content_hash(extent, path))
-                    (changes.touched if same else changes.changed).add(absolute)
+                    is_same = False
+                    with suppress(OSError), open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
+                        known = self.known.find_content_hash(extent, path)
+                        is_same = hash_file(file) == known
+                    (changes.touched if is_same else changes.changed).add(absolute)
             changes.checked += 1
 
 
@@ -480,13 +488,6 @@ def _select_extents(known: "KnownFiles", sources: list[Extent], filters: Filters
     return [two for one in sources for two in _narrow([one], join_root(one.source.root, literal))]
 
 
-def _widen(known: "KnownFiles", extent: Extent) -> Extent:
-    """Return the extent of the nearest known folder: a new folder shows in the time of another."""
-    while extent.below and not known.holds(extent):
-        extent = extent._replace(below=extent.below.rpartition("/")[0])
-    return extent
-
-
 def _narrow(extents: Iterable[Extent], folder: str) -> list[Extent]:
     """Return what these extents have in a folder."""
     narrowed = []
@@ -499,30 +500,9 @@ def _narrow(extents: Iterable[Extent], folder: str) -> list[Extent]:
     return narrowed
 
 
-def _find_changed_folders(differing: Iterable[str], listed: Iterable[str]) -> list[str]:
-    """Return the folders to list again: below a changed ignore file all of them."""
-    folders: dict[str, None] = {}
-    for path in differing:
-        folder, _, name = path.rpartition("/")
-        if name in IGNORE_FILES:
-            below = (one for one in listed if one == folder or f"{one}/".startswith(f"{folder}/"))
-            folders.update(dict.fromkeys(below if folder else listed))
-        else:
-            folders[path] = None
-    return [path for path in folders if path.rpartition("/")[2] not in IGNORE_FILES]
-
-
 def _read_time(path: str) -> int | None:
     """Return the time of a folder or an ignore file; None when it cannot be read."""
     try:
         return os.stat(path).st_mtime_ns  # noqa: PTH116 - called for every folder
     except OSError:
         return None
-
-
-def _holds_content(path: str, content_hash: str) -> bool:
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - a plain string
-            return hash_file(file) == content_hash
-    except OSError:
-        return False

@@ -1,8 +1,15 @@
-"""Checks the health of a knowledge base: runs the checks of `kebab.doctor` over the adapters."""
+"""Checks the health of a knowledge base and repairs it: runs `kebab.doctor` over the adapters.
+
+The files of the user are the truth. Words come again from the stored text, vectors from the
+passages, and a damaged database from the files of its sources. A repair belongs to a check: it runs
+when the finding names `doctor --fix`, and has succeeded when the check finds nothing any more.
+"""
 
 import shutil
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec import structs
 
@@ -17,22 +24,37 @@ from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import SERVERS, check_server, resolve_endpoint
 from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
 from kebab.config.settings import AUTO
-from kebab.core.documents import EMBEDDING_REASON
+from kebab.core.documents import EMBEDDING_REASON, STDIN
+from kebab.core.durable import delete_path
+from kebab.core.files import resolve_links
 from kebab.core.ids import Keys, sort_keys
+from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.doctor import checks
-from kebab.doctor.checks import FIX, Check, Finding
+from kebab.doctor.checks import FIX, Check, Finding, run_all
 from kebab.embed.registry import MODELS, describe_better_model
-from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
+from kebab.errors.system import translate_os_errors
+from kebab.ingest.job import ProgressReporter, RunContext
 from kebab.platform import list_missing_features
+from kebab.store.sqlite import copies
+from kebab.store.sqlite.writer import ListedSource, load_sources, write_sources
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import Coverage, Indexing
-from kebab.wire.health import Doctor, DoctorRequest
+from kebab.wire.health import (
+    Doctor,
+    DoctorCheck,
+    DoctorRequest,
+    MovedDatabase,
+    Repair,
+    RepairReport,
+    RepairRequest,
+)
+from kebab.wire.ingest import IngestRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kebab.store.sqlite.catalogue import Catalogue
+
 
 T = TypeVar("T")
 
@@ -53,7 +75,10 @@ def check_health(
         _ = context.paths
     except Signal as signal:
         # Every other check needs the folders.
-        planned = [checkup.check_settings(), Check("directories", partial(_explain, signal), "")]
+        hint = signal.format_hint()
+        fix = escape_undecodable(hint) if hint and hint != "kebab doctor" else None
+        why = Finding("fail", escape_undecodable(signal.format_message()), fix)
+        planned = [checkup.check_settings(), Check("directories", lambda: why, "")]
         return checks.run_all(planned, context.clock, report)
     indexing = find_indexing(context)
     health = checks.run_all(
@@ -79,13 +104,6 @@ def _explain_checks(report: Doctor, indexing: Indexing | None) -> Doctor:
     return structs.replace(report, checks=found, indexing=indexing)
 
 
-def _explain(signal: Signal) -> Finding:
-    """Return why the folder of the knowledge base cannot be used."""
-    hint = signal.format_hint()
-    fix = escape_undecodable(hint) if hint and hint != "kebab doctor" else None
-    return Finding("fail", escape_undecodable(signal.format_message()), fix)
-
-
 class Checkup:
     """The checks of one knowledge base; each looks at the adapters when it runs.
 
@@ -109,6 +127,7 @@ class Checkup:
         readable, intact, installed = ("database",), ("database", "integrity"), ("embedding_files",)
         init, ingest, pull = "kebab init", "kebab ingest", "kebab model pull"
         folders = {"data": paths.data, "models": paths.models, "state": paths.state}
+        find_damage = partial(self._query, lambda catalogue: catalogue.find_damage())
         off = f"off on this system: {', '.join(list_missing_features())}"
         system = [Check("system", partial(checks.succeed, off), init)] * bool(
             list_missing_features()
@@ -123,7 +142,7 @@ class Checkup:
             Check("log", partial(checks.check_log, paths.log), init),
             Check("plugins", partial(_check_plugins, context), init),
             Check("database", self._check_database, FIX),
-            Check("integrity", self._check_integrity, FIX, readable),
+            Check("integrity", lambda: checks.check_integrity(find_damage()), FIX, readable),
             Check("full_text", self._check_full_text, FIX, intact),
             Check("vectors", self._check_vectors, FIX, intact),
             Check("leftovers", lambda: checks.check_leftovers(list_leftovers(context)), FIX),
@@ -177,9 +196,6 @@ class Checkup:
             found = signal.found
         return checks.check_database(context.database, found, expected, list_remains(context))
 
-    def _check_integrity(self) -> Finding:
-        return checks.check_integrity(self._query(lambda catalogue: catalogue.find_damage()))
-
     def _check_full_text(self) -> Finding:
         from kebab.text.tokenizer import join_tokens
 
@@ -188,16 +204,14 @@ class Checkup:
         return checks.check_full_text(fault, deep=deep)
 
     def _check_vectors(self) -> Finding:
-        return checks.check_vectors(
-            partial(self._query, lambda catalogue: catalogue.list_committed_keys()),
-            self._list_vector_keys,
-        )
+        def list_stored() -> Keys:
+            version = self._context.get_stored_version()
+            if not version:
+                return sort_keys(())
+            return self._context.open_vector_table(version).list_keys(verify=True)
 
-    def _list_vector_keys(self) -> Keys:
-        version = self._context.get_stored_version()
-        if not version:
-            return sort_keys(())
-        return self._context.open_vector_table(version).list_keys(verify=True)
+        committed = partial(self._query, lambda catalogue: catalogue.list_committed_keys())
+        return checks.check_vectors(committed, list_stored)
 
     def _check_reviews(self) -> Finding:
         """Check the stored reviews; nothing is written, not even a migration."""
@@ -251,8 +265,18 @@ class Checkup:
         languages = self._query(lambda catalogue: catalogue.measure_languages())
         with self._context.open_reader() as reader:
             reason = reader.get_value(EMBEDDING_REASON)
+        embedders = self._context.embedders
+        name, server = self._context.settings.models.embedding.model, embedders.server
+        configured: str | None = None
+        if server is not None and stored is not None:
+            model = server.find_version(stored)
+            configured = model.version if model else f"{name} of {server.url}"
+        elif stored is not None and stored.startswith(SERVERS):
+            configured = name
+        elif name != AUTO:
+            configured = embedders.find_model(name).version
         return checks.check_embedding_version(
-            _find_configured_version(self._context, stored),
+            configured,
             stored,
             reason,
             describe_better_model(stored, languages) if stored is not None else None,
@@ -315,16 +339,6 @@ def find_version(context: AppContext) -> str | None:
     )
 
 
-def _find_configured_version(context: AppContext, stored: str | None) -> str | None:
-    configured, server = context.settings.models.embedding.model, context.embedders.server
-    if server is not None and stored is not None:
-        model = server.find_version(stored)
-        return model.version if model else f"{configured} of {server.url}"
-    if stored is not None and stored.startswith(SERVERS):
-        return configured
-    return None if configured == AUTO else context.embedders.find_model(configured).version
-
-
 def _check_plugins(context: AppContext) -> Finding:
     """Check that every plugin can be used."""
     from kebab.parse.isolation import find_formats
@@ -337,3 +351,217 @@ def _check_plugins(context: AppContext) -> Finding:
     if not faults:
         return checks.succeed(", ".join(labels) or ("none" if settings.enabled else "switched off"))
     return checks.warn("; ".join(dict.fromkeys(faults)), "export KEBAB_PLUGINS_ENABLED=false")
+
+
+_OPERATION = "doctor --fix"
+_NO_SOURCES = "nothing tells any more which folders the index was made of"
+
+
+def repair(
+    context: AppContext, request: RepairRequest, report: ProgressCallback, cancel: Cancel
+) -> RepairReport:
+    """Repair what the checks find; a dry run only says what would be done.
+
+    Raises:
+        ReadOnly: Writing is switched off.
+        Locked: Another process is writing.
+    """
+    work = _Work(context, request, report, cancel)
+    if request.dry_run:
+        repairs = [work.plan(fault) for fault in work.find_faults()]
+    else:
+        context.refuse_when_read_only(_OPERATION)
+        with context.acquire_writer_lock():
+            pass  # refuse at once when another process writes
+        repairs = work.run()
+    work.tell("checking")
+    context.close()  # the files that are open may have been replaced
+    health = check_health(context, DoctorRequest(), deep=True)
+    work.end()
+    # A repair failed after all when its check still finds the fault.
+    still = {one.name: one.summary for one in health.checks if one.fix == FIX}
+    repairs = [
+        structs.replace(one, outcome="failed", reason=f"the check still finds: {still[one.check]}")
+        if one.outcome == "repaired" and one.check in still
+        else one
+        for one in repairs
+    ]
+    return RepairReport(
+        ok=health.ok,
+        dry_run=request.dry_run,
+        cancelled=cancel.requested,
+        repairs=repairs,
+        moved=work.moved,
+        health=health,
+    )
+
+
+class _Remedy(NamedTuple):
+    """What a repair does, in words and as a function."""
+
+    action: str
+    apply: Callable[[], None]
+
+
+class _Work:
+    """The repairs of one call over the adapters."""
+
+    def __init__(
+        self, context: AppContext, request: RepairRequest, report: ProgressCallback, cancel: Cancel
+    ) -> None:
+        self._context = context
+        self._request = request
+        self._report = report
+        self._progress = ProgressReporter(report, context.clock)
+        self._cancel = cancel
+        self.moved: list[MovedDatabase] = []
+        """The databases that were moved aside."""
+        rebuild = _Remedy("move the database aside, and read its sources again", self._rebuild)
+        self._remedies: dict[str, _Remedy] = {
+            "database": rebuild,
+            "integrity": _Remedy(
+                "write the words again if only their index is damaged, else move the database aside"
+                " and read its sources again",
+                self._mend,
+            ),
+            "full_text": _Remedy("write all words again from the stored text", self._write_words),
+            "vectors": _Remedy(
+                "compute the missing vectors again if the embedding model is installed",
+                self._compute_vectors,
+            ),
+            "leftovers": _Remedy("delete them", self._delete_leftovers),
+            "reviews": _Remedy("move the stored reviews aside", self._move_reviews),
+        }
+
+    def tell(self, message: str) -> None:
+        self._progress.send(ProgressKind.HEARTBEAT, phase="repair", message=message)
+
+    def end(self) -> None:
+        cancelled = self._cancel.requested
+        self._progress.send(ProgressKind.ABORTED if cancelled else ProgressKind.COMPLETED)
+
+    def _pass_on(self, event: Progress) -> None:
+        """Report an event of an ingest, but for its end, which is not that of this call."""
+        if event.kind not in (ProgressKind.COMPLETED, ProgressKind.ABORTED):
+            self._report(event)
+
+    def find_faults(self) -> list[DoctorCheck]:
+        """Return the findings that have a repair."""
+        self._context.close()
+        checks = Checkup(self._context, deep=True).list_checks()
+        health = run_all([one for one in checks if one.name in self._remedies], self._context.clock)
+        return [one for one in health.checks if one.fix == FIX]
+
+    def plan(self, fault: DoctorCheck) -> Repair:
+        """Return what would be done about a fault."""
+        planned = Repair(
+            check=fault.name,
+            summary=fault.summary,
+            action=self._remedies[fault.name].action,
+            outcome="planned",
+        )
+        if fault.name in ("database", "integrity") and not (
+            self._request.sources or self._list_sources()
+        ):
+            hint = f"kebab {_OPERATION} --source FOLDER"
+            return structs.replace(planned, outcome="refused", reason=_NO_SOURCES, hint=hint)
+        return planned
+
+    def run(self) -> list[Repair]:
+        """Repair one fault after another, as each may remove or uncover others.
+
+        Raises:
+            Locked: Another process is writing.
+        """
+        done: dict[str, Repair] = {}
+        while fault := next((one for one in self.find_faults() if one.name not in done), None):
+            planned = self.plan(fault)
+            if planned.outcome == "planned" and not self._cancel.requested:
+                self.tell(f"repairing: {fault.name.replace('_', ' ')}")
+                planned = self._apply(planned)
+            done[fault.name] = planned
+        return list(done.values())
+
+    def _apply(self, planned: Repair) -> Repair:
+        try:
+            self._remedies[planned.check].apply()
+        except Locked:
+            raise
+        except Signal as signal:
+            return structs.replace(
+                planned,
+                outcome="failed",
+                reason=signal.format_message(),
+                hint=signal.format_hint(),
+            )
+        return structs.replace(planned, outcome="repaired")
+
+    def _list_sources(self) -> list[ListedSource]:
+        """Return the sources of the file beside the database, else those that it still names."""
+        context = self._context
+        listed = load_sources(context.paths.data) or copies.find_sources(context.database)
+        texts = context.paths.stdin_dir
+        if listed and texts.is_dir() and all(one.kind != "stdin" for one in listed):
+            root = resolve_links(str(texts))
+            listed.append(ListedSource(name=STDIN, root=root, kind="stdin", files=[], exempt=[]))
+        return listed
+
+    def _mend(self) -> None:
+        """Write the words again when only their index is damaged, else read all sources again."""
+        with suppress(StoreCorrupt), self._context.open_catalogue() as catalogue:
+            if all("fts5" in fault.lower() for fault in catalogue.find_damage()):
+                self._write_words()
+                return
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        context, named = self._context, [*map(resolve_links, self._request.sources)]
+        with context.acquire_writer_lock():
+            listed = self._list_sources()
+            write_sources(context.paths.data, listed)
+            if context.database.exists():
+                contents = copies.find_contents(context.database)
+                target = copies.move_aside(context.database, context.clock.now())
+                documents, sessions = (
+                    contents and contents.documents,
+                    contents and contents.sessions,
+                )
+                moved = MovedDatabase(path=str(target), documents=documents, sessions=sessions)
+                self.moved.append(moved)
+        context.close()
+        from kebab.app.ingest import ingest
+
+        self.tell("reading files")
+        if listed:
+            ingest(context, IngestRequest(), self._pass_on, self._cancel)
+        if named:
+            ingest(context, IngestRequest(paths=named), self._pass_on, self._cancel)
+
+    def _write_words(self) -> None:
+        with self._context.open_writer(_OPERATION) as library:
+            library.rebuild_words()
+
+    def _compute_vectors(self) -> None:
+        from kebab.ingest.vectors import VectorSync
+
+        context = self._context
+        with context.open_writer(_OPERATION) as library:
+            run = RunContext(self._pass_on, context.clock, self._cancel)
+            sync = VectorSync(library, context.open_vector_table, run)
+            sync.reconcile(verify=True)
+            if sync.version:
+                sync.update(context.embedders.load_installed(sync.version))
+
+    def _delete_leftovers(self) -> None:
+        with self._context.acquire_writer_lock():
+            for path in list_leftovers(self._context):
+                with translate_os_errors(path, "write"):
+                    delete_path(path)
+
+    def _move_reviews(self) -> None:
+        from kebab.store.sqlite.reviews import get_reviews_path
+
+        context = self._context
+        with context.acquire_writer_lock():
+            target = copies.move_aside(get_reviews_path(context.paths.data), context.clock.now())
+        self.moved.append(MovedDatabase(path=str(target)))

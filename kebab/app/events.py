@@ -217,7 +217,9 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
         if page != self._last_page:
             self._note_page(page)
             yield ReviewEvent(type="items", data=page), None
-        reason = _find_reason(page)
+        # Why the work that the page ends is not all that the run has to do.
+        reason = _MODEL_MISSING if page.partial else UNSET
+        reason = _FURTHER_PAGES if page.has_more else reason
         if cancelled and page.has_more:
             self.status, reason = Exit.INTERRUPTED, Cancelled.code
         if not reason:
@@ -237,13 +239,6 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
 
     def _build(self, kind: Any, **fields: Any) -> ReviewEvent:
         return ReviewEvent(type=kind, data=ReviewEventData(run_id=self._run_id, **fields))
-
-
-def _find_reason(page: AgentItems) -> str | UnsetType:
-    """Return why the work that a page ends is not all that the run has to do."""
-    if page.has_more:
-        return _FURTHER_PAGES
-    return _MODEL_MISSING if page.partial else UNSET
 
 
 _ENCODERS: dict[type[Reply], type[EventEncoder[Any]]] = {

@@ -1,14 +1,16 @@
 """The facade: a knowledge base that runs the operations of `kebab.wire.operations`.
 
-Python programs call them as methods: `kebab.open().search("…")`.
+Python programs call them as methods: `kebab.open().search("…")`. Also lists the names that a shell
+can complete: tags, documents, sources, models, sessions, codes.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
+from itertools import chain
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import fields
@@ -16,6 +18,8 @@ from msgspec.structs import fields
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
 from kebab.core.progress import Cancel, ignore_progress
+from kebab.core.queries import Filters
+from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Exit
 from kebab.wire.operations import OPERATIONS, Operation, find_operation
 from kebab.wire.record import (
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from kebab.config.load import SettingsReport
 else:
     Methods = object
+
 
 R = TypeVar("R", bound=Reply)
 
@@ -138,7 +143,7 @@ class Kebab(AbstractContextManager["Kebab"], Methods):
         context = self._context
         names = getattr(request, "base", None)
         if names:
-            from kebab.app.bases import MERGED, choose_base
+            from kebab.app.search import MERGED, choose_base
 
             context = context if operation.name in MERGED else choose_base(context, names)
         hidden: AbstractContextManager[None] = nullcontext()
@@ -220,3 +225,84 @@ def _read(value: object, *, is_list: bool) -> object:
         many = value if isinstance(value, list | tuple) else [value]
         return [_read(one, is_list=False) for one in many]
     return fspath(value) if isinstance(value, PathLike) else value
+
+
+NameKind: TypeAlias = Literal[
+    "authors",
+    "codes",
+    "documents",
+    "languages",
+    "media",
+    "models",
+    "schemas",
+    "sessions",
+    "sources",
+    "tags",
+]
+
+MAX_NAMES = 500
+"""The most names that are returned; a shell shows no more at once."""
+
+
+def list_names(settings: Settings, config_path: Path, kind: NameKind, prefix: str) -> list[str]:
+    """Return the names of a kind that begin with a prefix, sorted.
+
+    Raises:
+        NotIndexed: The names are in the knowledge base, and there is none.
+    """
+    from kebab.text.names import join_name, read_names
+
+    context = AppContext(settings, config_path=config_path, read_only=True)
+    try:
+        names = {name for name in _SOURCES[kind](context) if name.startswith(prefix)}
+        if kind == "documents" and not names:
+            # Of these a file name, title or alias begins with the letters.
+            start = join_name(prefix)
+            with context.open_catalogue() as catalogue:
+                targets = catalogue.list_link_targets()
+            for _, _, path, title, aliases in targets if start else ():
+                forms = read_names(path, title, aliases).weights
+                if any(join_name(form).startswith(start) for form in forms):
+                    names.add(path)
+    finally:
+        context.close()
+    return sorted(names)[:MAX_NAMES]
+
+
+def _list_document_values(field: str) -> Callable[[AppContext], Iterable[str]]:
+    """Return a function that lists the values of a field, which may be lists, of every document."""
+
+    def list_values(context: AppContext) -> list[str]:
+        with context.open_catalogue() as catalogue:
+            documents = catalogue.list_documents(Filters(), limit=-1).documents
+        values = [getattr(document, field) for document in documents]
+        lists = ([value] if isinstance(value, str) else value or () for value in values)
+        return list(filter(None, chain.from_iterable(lists)))
+
+    return list_values
+
+
+def _list_models(_: AppContext) -> list[str]:
+    from kebab.embed.registry import MODELS
+
+    return ["auto", *(model.key for model in MODELS)]
+
+
+def _list_schemas(_: AppContext) -> list[str]:
+    from kebab.wire.json_schema import list_schema_names
+
+    return list_schema_names()
+
+
+_SOURCES: dict[NameKind, Callable[[AppContext], Iterable[str]]] = {
+    "authors": _list_document_values("authors"),
+    "codes": lambda _: list(build_catalog()),
+    "documents": _list_document_values("path"),
+    "languages": _list_document_values("lang"),
+    "media": _list_document_values("media"),
+    "models": _list_models,
+    "schemas": _list_schemas,
+    "sessions": lambda context: [one.name for one in context.session_store.list_sessions()],
+    "sources": _list_document_values("source"),
+    "tags": _list_document_values("tags"),
+}

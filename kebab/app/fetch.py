@@ -57,21 +57,16 @@ def fit_budget(
     sizes = [
         estimate_tokens(result.text) if isinstance(result, FetchResult) else 0 for result in results
     ]
-    shares = share_budget(sizes, max_tokens)
-    return [
-        _cut_result(result, name, share) if isinstance(result, FetchResult) else result
-        for result, name, share in zip(results, names, shares, strict=True)
-    ]
-
-
-def share_budget(sizes: Sequence[float], total: float) -> list[float]:
-    """Divide a total: what is smaller than an equal share leaves the rest of it to the others."""
-    shares = [0.0] * len(sizes)
+    # What is smaller than an equal share leaves the rest of it to the others.
+    shares, total = [0.0] * len(sizes), float(max_tokens)
     waiting = sorted(range(len(sizes)), key=sizes.__getitem__)
     for position, index in enumerate(waiting):
         shares[index] = min(sizes[index], total / (len(sizes) - position))
         total -= shares[index]
-    return shares
+    return [
+        _cut_result(result, name, share) if isinstance(result, FetchResult) else result
+        for result, name, share in zip(results, names, shares, strict=True)
+    ]
 
 
 def _cut_result(result: FetchResult, name: str, tokens: float) -> FetchResult:

@@ -40,7 +40,7 @@ def build_parsers(context: AppContext, *, asks: bool = False) -> Mapping[str, Pa
 
     ingest, model = context.settings.ingest, None
     if ingest.captions or ingest.ocr == "model":
-        from kebab.app.pictures import PictureModel
+        from kebab.app.model_adapters import PictureModel
 
         model = PictureModel(context.settings, context.paths.data, asks=asks)
     ocr = OcrSettings(ingest.ocr_languages, ingest.ocr_page_deadline_s)
@@ -335,21 +335,21 @@ def _group_places(chunks: Sequence[StoredChunk]) -> Iterator[PlaceLines]:
     for chunk in chunks:
         if chunk.place is None:
             continue
-        if last is not None and _is_same_place(last, chunk.place, chunk.start_line):
-            last = last._replace(last=chunk.end_line)
-            continue
+        place, line = chunk.place, chunk.start_line
         if last is not None:
+            before = last.place
+            is_same = (before.number, before.label, before.origin) == (
+                place.number,
+                place.label,
+                place.origin,
+            )
+            if is_same and (not place.row or place.row - line == before.row - last.first):
+                last = last._replace(last=chunk.end_line)
+                continue
             yield last
-        last = PlaceLines(chunk.place, chunk.start_line, chunk.end_line)
+        last = PlaceLines(place, line, chunk.end_line)
     if last is not None:
         yield last
-
-
-def _is_same_place(known: PlaceLines, place: Place, line: int) -> bool:
-    before = known.place
-    if (before.number, before.label, before.origin) != (place.number, place.label, place.origin):
-        return False
-    return not place.row or place.row - line == before.row - known.first
 
 
 def _join_lines(chunks: Sequence[StoredChunk]) -> list[str]:
@@ -359,38 +359,32 @@ def _join_lines(chunks: Sequence[StoredChunk]) -> list[str]:
         first, *others = chunk.text.split("\n")
         lines += [""] * (chunk.start_line - 1 - len(lines))
         if number and lines and chunk.start_line <= len(lines):
-            lines[-1] += _find_gap(chunks[number - 1], chunk) + first
+            before = chunks[number - 1]
+            if before.place is not None and chunk.place is not None:
+                has_gap = chunk.place.start > before.place.start + len(before.text)
+            else:  # a blank, except inside eastern text
+                end = before.text[-1:]
+                is_wide = bool(end) and unicodedata.east_asian_width(end) in "WF"
+                has_gap = not is_wide or unicodedata.name(end, "").startswith("HANGUL")
+            lines[-1] += " " * has_gap + first
         else:
             lines.append(first)
         lines += others
     return lines
 
 
-def _find_gap(before: StoredChunk, chunk: StoredChunk) -> str:
-    """Return what is between two passages on one line: a blank, except inside eastern text."""
-    if before.place is not None and chunk.place is not None:
-        return " " if chunk.place.start > before.place.start + len(before.text) else ""
-    end = before.text[-1:]
-    is_wide = bool(end) and unicodedata.east_asian_width(end) in "WF"
-    return "" if is_wide and not unicodedata.name(end, "").startswith("HANGUL") else " "
-
-
 def _find_sections(chunks: Sequence[StoredChunk], lines: Sequence[str]) -> list[Section]:
     """Return the sections of the passages; a parser writes headings as `#` lines at their start."""
     found: list[tuple[int, str, int]] = []
     for chunk in chunks:
-        opening = list(_list_opening_headings(chunk))
+        opening = []
+        for number, line in enumerate(chunk.text.split("\n"), chunk.start_line):
+            if match := _HEADING.fullmatch(line):
+                opening.append((len(match[1]), match[2].strip(), number))
+            elif line.strip():
+                break
         # A long heading is cut in the path of a passage.
         last = chunk.heading_path[-1].removesuffix("…") if chunk.heading_path else None
         if last is not None and any(title.startswith(last) for _, title, _ in opening):
             found += opening
     return build_sections(found, lines)
-
-
-def _list_opening_headings(chunk: StoredChunk) -> Iterator[tuple[int, str, int]]:
-    """Yield the level, title and line of the headings that a passage begins with."""
-    for number, line in enumerate(chunk.text.split("\n"), chunk.start_line):
-        if match := _HEADING.fullmatch(line):
-            yield len(match[1]), match[2].strip(), number
-        elif line.strip():
-            return

@@ -94,17 +94,6 @@ def resolve_folder(folder: str) -> str:
     return make_absolute(folder)
 
 
-def read_filters(
-    context: AppContext, reader: "SqliteReader", request: FilteredRequest[Reply]
-) -> Filters:
-    """Return the filters of a request as a snapshot names things.
-
-    Raises:
-        InvalidInput: A date cannot be read, or a field is not valid UTF-8.
-    """
-    return resolve_filters(context, reader, build_filters(request, context.clock.now()))
-
-
 def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
     """Return the documents that link to a document, by source and path."""
     from kebab.text.names import LinkResolver, list_link_keys
@@ -249,7 +238,11 @@ def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str
         case "globs":
             return find_nearest_globs(value, values.list_values("path_glob"))
         case "days":
-            return _find_nearest_date(name, values)
+            # The day of the newest file for `since`, the day after the oldest for `until`.
+            if (found := values.get_time_range()) is None:
+                return []
+            oldest, newest = (datetime.fromtimestamp(seconds).date() for seconds in found)  # noqa: DTZ006 - days are local, as in filters
+            return [str(newest if name == "since" else oldest + timedelta(days=1))]
         case "paths":
             return find_nearest(value, values.list_values("path_glob"))
         case "sources":
@@ -264,15 +257,6 @@ def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str
             near = [words[word] for word in find_nearest(value, words)]
             existing = list(words.values())
     return list(dict.fromkeys(near or existing))[:MAX_NEAREST]
-
-
-def _find_nearest_date(name: str, values: "Catalogue") -> list[str]:
-    """Return the day of the newest file for `since`, the day after the oldest for `until`."""
-    found = values.get_time_range()
-    if found is None:
-        return []
-    oldest, newest = (datetime.fromtimestamp(seconds).date() for seconds in found)  # noqa: DTZ006 - days are local, as in filters
-    return [str(newest if name == "since" else oldest + timedelta(days=1))]
 
 
 def suggest_nearest(unmatched: Sequence[UnmatchedFilter]) -> str | None:

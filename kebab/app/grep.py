@@ -34,6 +34,7 @@ from kebab.limits.deadline import FileDeadline, can_set_alarm
 from kebab.search.citations import build_file_path
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
+from kebab.wire.record import fill_record
 
 if TYPE_CHECKING:
     from kebab.core.documents import StoredDocument
@@ -216,21 +217,16 @@ class _Search:
         for index, part in parts.items():
             first, number = max(0, index - request.before), index + 1
             path = headings.get(number, ())
-            hit = GrepHit(
-                doc_id=file.doc_id,
-                doc_path=file.doc_path,
-                file=file.file,
+            hit = fill_record(
+                GrepHit,
+                file,
+                part,
                 line=number,
-                column=part.column,
-                text=part.text,
-                is_cut=part.is_cut,
-                highlights=part.highlights,
                 before=[line[: request.max_columns] for line in lines[first:index]],
                 after=[
                     line[: request.max_columns] for line in lines[number : number + request.after]
                 ],
                 heading_path=list(path),
-                freshness=file.freshness,
                 citation=text.cite(number, number, path),
             )
             self.hits.append(hit)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -149,9 +149,14 @@ class RunEmbedder:
             DependencyMissing: Its libraries cannot be loaded.
         """
         stored = self.library.get_value(EMBEDDING_VERSION) if self.library else None
-        if self.context.embedders.choose_model(stored) is None:
-            return self._choose(survey())
-        return LoadedModel(self._check(self._obtain(stored)))
+        if self.context.embedders.choose_model(stored) is not None:
+            return LoadedModel(self._check(self._obtain(stored)))
+        choice = choose_models(survey(), read_locale_language())
+        chosen = self._obtain(None, choice.models)
+        model = self.context.embedders.find_model(chosen.version)
+        reason = choice.explain(model)
+        self.send_message("model", f"embedding model: {model.key}, because {reason}")
+        return LoadedModel(self._check(chosen), reason)
 
     def _obtain(
         self, stored: str | None, candidates: "Sequence[EmbeddingModel] | None" = None
@@ -159,19 +164,6 @@ class RunEmbedder:
         return self.context.embedders.obtain(
             stored, self.report, self.cancel, candidates=candidates, offline=not self.downloads
         )
-
-    def _choose(self, languages: Mapping[str, int]) -> LoadedModel:
-        """Choose the model of a knowledge base without vectors.
-
-        Raises:
-            EmbeddingUnavailable: No model that serves the text can be had.
-        """
-        choice = choose_models(languages, read_locale_language())
-        chosen = self._obtain(None, choice.models)
-        model = self.context.embedders.find_model(chosen.version)
-        reason = choice.explain(model)
-        self.send_message("model", f"embedding model: {model.key}, because {reason}")
-        return LoadedModel(self._check(chosen), reason)
 
     def _check(self, embedder: "Embedder") -> "Embedder":
         embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
@@ -239,8 +231,8 @@ def ingest(
         UsageInvalid: There is no path, no workspace and no earlier source.
         DependencyMissing, IoError: The store of a named address cannot be read.
     """
+    from kebab.ingest.job import EmptyLibrary, choose_scopes
     from kebab.ingest.run import run_ingest
-    from kebab.ingest.scopes import EmptyLibrary, choose_scopes
     from kebab.parse.isolation import find_formats
     from kebab.source.walk import FolderScanner
 

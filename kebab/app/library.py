@@ -82,7 +82,6 @@ if TYPE_CHECKING:
     from kebab.search.related import RelatedDocument
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.store.sqlite.writer import SqliteWriter
     from kebab.wire.search import DegradedChannel
 
 
@@ -207,7 +206,12 @@ def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | 
                 for path, member in members.items()
                 if not os.path.isfile(join_root(one.root, path))  # noqa: PTH113 - a plain string
             }
-            _mark_container(library, one)
+            # The next ingest opens the container of a removed member again.
+            paths = list_containers(one.path)
+            known = library.load_known_documents(one.source, paths)
+            for container in (known[path] for path in paths if path in known):
+                stamp = FileStamp(size=container.size, mtime_ns=container.mtime_ns, inode=0)
+                library.update_stamp(container.doc_id, stamp)
         chunks = library.remove_documents(sorted(ids))
     for document in documents:
         if document.source == STDIN:
@@ -215,15 +219,6 @@ def remove_documents(context: AppContext, request: RmRequest) -> RemoveReport | 
     removed = [to_doc_summary(document) for document in documents]
     returns = any(document.freshness != "gone" for document in removed)
     return RemoveReport(removed=removed, chunks=chunks, returns=returns)
-
-
-def _mark_container(library: "SqliteWriter", document: StoredDocument) -> None:
-    """Let the next ingest open the container of a removed member again."""
-    paths = list_containers(document.path)
-    known = library.load_known_documents(document.source, paths)
-    for container in (known[path] for path in paths if path in known):
-        stamp = FileStamp(size=container.size, mtime_ns=container.mtime_ns, inode=0)
-        library.update_stamp(container.doc_id, stamp)
 
 
 def _to_brief(chunk: StoredChunk) -> ChunkBrief:
@@ -290,24 +285,21 @@ def remove_source(context: AppContext, request: SourceRmRequest) -> SourceRemove
         dry_run=request.dry_run,
         returns=summary.kind == "folder" and summary.folder == _find_workspace(context),
     )
-    return removed if request.dry_run else _remove(context, removed)
-
-
-def _remove(context: AppContext, planned: SourceRemoved) -> SourceRemoved:
-    """Remove the source, and the texts that kebab stored for it."""
-    name, folder = planned.source.name, planned.source.folder
+    if request.dry_run:
+        return removed
+    name, folder = summary.name, summary.folder
     with context.open_writer("source rm") as library:
-        if planned.source.address:
+        if summary.address:
             from kebab.app.object_sources import ObjectMirror
 
-            ObjectMirror(Path(folder).parents[1], planned.source.address).remove()
+            ObjectMirror(Path(folder).parents[1], summary.address).remove()
         paths = list(library.load_known_documents(name)) if name == STDIN else []
         chunks = library.remove_source(name)
         for key in (build_last_scan_key(name), build_named_files_key(name)):
             library.set_value(key, None)
-    for path in paths:
+    for path in paths:  # the texts that kebab stored
         Path(folder, path).unlink(missing_ok=True)
-    return structs.replace(planned, source=structs.replace(planned.source, chunks=chunks))
+    return structs.replace(removed, source=structs.replace(summary, chunks=chunks))
 
 
 def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> SourceCounts | NotFound:
@@ -499,32 +491,26 @@ def _to_group(library: "SqliteReader", group: "Group") -> DuplicateGroup:
 
     ends = {key for item in group.items for key in (item.keys[0], item.keys[-1])}
     chunks = {chunk.key: chunk for chunk in library.load_chunks(sorted(ends))}
-    members = [
-        _to_member(group, number, chunks[item.keys[0]], chunks[item.keys[-1]])
-        for number, item in enumerate(group.items)
-    ]
+    whole, members = group.unit == "document", []
+    for number, item in enumerate(group.items):
+        first, last = chunks[item.keys[0]], chunks[item.keys[-1]]
+        member = fill_record(
+            DuplicateMember,
+            first,
+            similarity=group.similarities[number],
+            exact=group.is_equal(number),
+            doc_path=first.path,
+            file=build_file_path(first),
+            chunk_id=None if whole else first.chunk_id,
+            heading_path=[] if whole else list(first.heading_path),
+            citation=cite_chunk(first, last=last.end_line),
+            freshness=check_freshness(first),
+        )
+        members.append(member)
     return DuplicateGroup(
         unit=group.unit,
         kind="exact" if group.exact else "near",
         similarity=group.similarity,
         snippet=cut_snippet(chunks[group.items[0].keys[0]].text, {}, _SNIPPET_CHARS).text,
         members=members,
-    )
-
-
-def _to_member(
-    group: "Group", number: int, first: StoredChunk, last: StoredChunk
-) -> DuplicateMember:
-    whole = group.unit == "document"
-    return fill_record(
-        DuplicateMember,
-        first,
-        similarity=group.similarities[number],
-        exact=group.is_equal(number),
-        doc_path=first.path,
-        file=build_file_path(first),
-        chunk_id=None if whole else first.chunk_id,
-        heading_path=[] if whole else list(first.heading_path),
-        citation=cite_chunk(first, last=last.end_line),
-        freshness=check_freshness(first),
     )

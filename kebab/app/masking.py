@@ -86,8 +86,10 @@ class SecretMask:
             fields = {self._mask(name): self._mask(one) for name, one in value.items()}
             return value if fields == value else fields
         if isinstance(value, Struct):
-            if isinstance(value, SearchHit) and self._is_clean(value):
-                return value
+            if isinstance(value, SearchHit) and not self._changed:
+                names = "\n".join((value.title, *value.heading_path))
+                if self.mask_text(names) is names:  # its texts are cut from masked chunks
+                    return value
             changes = {
                 name: new
                 for name in _list_text_fields(type(value))
@@ -95,11 +97,6 @@ class SecretMask:
             }
             return msgspec.structs.replace(value, **changes) if changes else value
         return value
-
-    def _is_clean(self, hit: SearchHit) -> bool:
-        """Return whether a hit has nothing to mask; its texts are cut from masked chunks."""
-        names = "\n".join((hit.title, *hit.heading_path))
-        return not self._changed and self.mask_text(names) is names
 
 
 @cache

@@ -23,6 +23,7 @@ from kebab.wire.health import (
     ModelRow,
     ModelUseRequest,
 )
+from kebab.wire.record import fill_record
 
 
 def list_models(context: AppContext, _request: ModelListRequest) -> ModelList:
@@ -30,10 +31,13 @@ def list_models(context: AppContext, _request: ModelListRequest) -> ModelList:
     models, active = [*registry.MODELS], _find_active_version(context)
     if active and (served := context.embedders.find_version(active)) and served not in models:
         models.append(served)
+    reason = None
+    with suppress(NotIndexed), context.open_reader() as reader:
+        reason = reader.get_value(EMBEDDING_REASON)
     return ModelList(
         models=[_to_row(context, model, active) for model in models],
         configured=context.settings.models.embedding.model,
-        reason=_find_reason(context),
+        reason=reason,
     )
 
 
@@ -59,12 +63,11 @@ def pull_model(
         name = stored.key if stored else AUTO
     choice = _choose_by_documents(context)
     model, fetched = _install(context, name, choice, request.folder, (report, cancel))
-    return ModelReport(
-        model=_to_row(context, model, _find_active_version(context)),
-        fetched=fetched,
-        embedded=0,
-        pending=_count_pending(context),
-    )
+    pending = 0
+    with suppress(NotIndexed), context.open_reader() as reader:
+        pending = reader.count_pending()
+    row = _to_row(context, model, _find_active_version(context))
+    return ModelReport(model=row, fetched=fetched, embedded=0, pending=pending)
 
 
 def use_model(
@@ -132,12 +135,10 @@ def _to_row(context: AppContext, model: EmbeddingModel, active: str | None) -> M
     folder = context.embedders.find_weights(model)
     server = context.embedders.server
     served = server if context.embedders.is_served(model) else None
-    return ModelRow(
-        name=model.name,
+    return fill_record(
+        ModelRow,
+        model,
         embedding_version=model.version,
-        dimension=model.dimension,
-        window=model.window,
-        languages=model.languages,
         installed=folder is not None or served is not None,
         active=model.version == active,
         bytes=measure_size(folder) if folder else None,
@@ -152,21 +153,9 @@ def _find_active_version(context: AppContext) -> str | None:
     return None
 
 
-def _find_reason(context: AppContext) -> str | None:
-    with suppress(NotIndexed), context.open_reader() as reader:
-        return reader.get_value(EMBEDDING_REASON)
-    return None
-
-
 def _choose_by_documents(context: AppContext) -> ModelChoice | None:
     """Return the models for the stored documents; None without any."""
     with suppress(NotIndexed), context.open_catalogue() as catalogue:
         languages = catalogue.measure_languages()
         return choose_models(languages, read_locale_language()) if languages else None
     return None
-
-
-def _count_pending(context: AppContext) -> int:
-    with suppress(NotIndexed), context.open_reader() as reader:
-        return reader.count_pending()
-    return 0

@@ -188,17 +188,13 @@ def _select(
         if one.name in folders and not one.size:
             continue  # the mark that some programs make for a folder
         is_taken = one.name in folders or folded in seen
-        reason = UNSAFE if is_taken or not _is_safe(one.name) else find_reason(one)
+        is_no_path = "\0" in one.name or not {"", ".", ".."}.isdisjoint(one.name.split("/"))
+        reason = UNSAFE if is_taken or is_no_path else find_reason(one)
         if reason:
             skips.add(reason, one.name)
         else:
             seen.add(folded)
             yield one
-
-
-def _is_safe(name: str) -> bool:
-    """Return whether the name of an object is a path below a folder."""
-    return "\0" not in name and not any(part in ("", ".", "..") for part in name.split("/"))
 
 
 _MOST_BYTES = 10

@@ -1,7 +1,7 @@
 """Outlines a document by its headings, and a folder by its tree, with sizes."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -167,7 +167,12 @@ def _format_section(section: Section, name: str, text: FileText) -> str:
 def find_folders(names: Iterable[DocumentName], name: str) -> list[str]:
     """Return the folders with documents that a path, or the end of a path, names on disk."""
     roots = {one.root.rstrip("/") for one in names}
-    folders = {folder for one in names for folder in _list_parents(one)}
+    folders = {
+        "/".join([one.root.rstrip("/"), *parts[:count]])
+        for one in names
+        for parts in [one.path.split("/")[:-1]]
+        for count in range(len(parts) + 1)
+    }
     if (absolute := make_absolute(name)) in folders:
         return [absolute]
     end = fold_name(name).removeprefix("./").strip("/")
@@ -176,13 +181,6 @@ def find_folders(names: Iterable[DocumentName], name: str) -> list[str]:
     ending = [folder for folder in sorted(folders) if fold_name(folder).endswith(f"/{end}")]
     at_root = {fold_name(f"{root}/{end}") for root in roots}
     return [folder for folder in ending if fold_name(folder) in at_root] or ending
-
-
-def _list_parents(name: DocumentName) -> Iterator[str]:
-    """Yield the folders of a document on disk, from the root of its source."""
-    parts = name.path.split("/")[:-1]
-    for count in range(len(parts) + 1):
-        yield "/".join([name.root.rstrip("/"), *parts[:count]])
 
 
 def _outline_folder(catalogue: "Catalogue", folder: str | None, request: OutlineRequest) -> Outline:

@@ -7,7 +7,7 @@ created.
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
@@ -22,6 +22,7 @@ from kebab.text.normalize import escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
 _ENDS = ("", "-wal", "-shm")
+_ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 
 
 def list_index_files(context: AppContext) -> list[Path]:
@@ -42,17 +43,6 @@ def list_own_files(context: AppContext) -> list[Path]:
     names = (SOURCES, PICTURES)
     files = [path for name in names for path in (data / name, *sorted(data.glob(f".{name}.*")))]
     return [*databases, *folders, *files, data / LOCK_NAME]
-
-
-def list_own_names(context: AppContext) -> Mapping[Path, Callable[[str], bool]]:
-    """Return, for each folder of kebab, a predicate of the names that kebab creates in it."""
-    from kebab.ingest import run
-    from kebab.store import vectors
-
-    return {
-        get_vectors_folder(context): vectors.is_own,
-        context.paths.stdin_dir: run.is_own_file_name,
-    }
 
 
 def list_index_entries(context: AppContext) -> Iterator[Path]:
@@ -83,9 +73,6 @@ def list_exposed(context: AppContext) -> list[Path]:
         return []
     found = list(list_index_entries(context))
     return [path for path in found if path.is_file() and path.stat().st_mode & _READ]
-
-
-_ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 
 
 def list_remains(context: AppContext) -> list[Path]:
@@ -222,22 +209,40 @@ def reset(context: AppContext, request: ResetRequest) -> ResetReport:
     # Without a data directory there is nothing to lock.
     with context.acquire_writer_lock() if context.paths.data.exists() else nullcontext():
         report = _build_report(context, models=request.models)
-        _delete(report.removed)
+        for path in map(Path, report.removed):
+            try:
+                delete_path(path)
+            except OSError as fault:
+                raise build_io_error(fault, "write", fault.filename or path) from fault
     with suppress(OSError):  # a folder with other files, or a link, stays
         context.paths.data.rmdir()
     return report
 
 
-def _delete(paths: Iterable[str]) -> None:
-    for path in map(Path, paths):
-        try:
-            delete_path(path)
-        except OSError as fault:
-            raise build_io_error(fault, "write", fault.filename or path) from fault
-
-
 def _build_report(context: AppContext, *, models: bool) -> ResetReport:
-    paths = list(_list_paths(context, models=models))
+    """Return what would be deleted.
+
+    The folders of kebab have common names, so a user may have had one before: where one has other
+    entries too, only those are deleted that kebab created.
+    """
+    from kebab.ingest.run import is_own_file_name
+    from kebab.store import vectors
+
+    folders = [
+        context.paths.models / model.version for model in (registry.MODELS if models else ())
+    ]
+    is_own = {
+        get_vectors_folder(context): vectors.is_own,
+        context.paths.stdin_dir: is_own_file_name,
+    }
+    paths: list[Path] = []
+    for path in (*list_own_files(context), *folders):
+        if path in is_own and path.is_dir() and not path.is_symlink():
+            inside = _list_children(path)
+            own = [child for child in inside if is_own[path](child.name)]
+            paths += [path] if len(own) == len(inside) else own
+        elif path.is_symlink() or path.exists():
+            paths.append(path)
     return ResetReport(
         data_dir=str(context.paths.data),
         removed=[str(path) for path in paths],
@@ -245,25 +250,6 @@ def _build_report(context: AppContext, *, models: bool) -> ResetReport:
         bytes_freed=sum(measure_size(path) for path in paths),
         models_removed=models,
     )
-
-
-def _list_paths(context: AppContext, *, models: bool) -> Iterator[Path]:
-    known = registry.MODELS if models else ()
-    folders = [context.paths.models / model.version for model in known]
-    for path in (*list_own_files(context), *folders):
-        if path.is_symlink() or path.exists():
-            yield from _list_deletable(path, list_own_names(context).get(path))
-
-
-def _list_deletable(path: Path, is_own: Callable[[str], bool] | None) -> list[Path]:
-    """Return a path, or only its entries that kebab created when it has other entries too.
-
-    The folders of kebab have common names, so a user may have had one before.
-    """
-    if is_own is None or path.is_symlink() or not path.is_dir():
-        return [path]
-    own = [child for child in _list_children(path) if is_own(child.name)]
-    return [path] if len(own) == len(_list_children(path)) else own
 
 
 def _list_children(folder: Path) -> list[Path]:

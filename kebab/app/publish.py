@@ -29,7 +29,7 @@ from kebab.wire.published import (
     PublishReport,
     PublishRequest,
 )
-from kebab.wire.record import format_timestamp
+from kebab.wire.record import fill_record, format_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,16 @@ def publish(
     """
     started = context.clock.monotonic()
     context.open_reader().close()
-    store = ObjectStore(_choose_target(context, request.dest))
+    target, dest = request.dest.rstrip("/"), request.dest.removeprefix(FILE_ADDRESS)
+    if not is_address(request.dest) or dest != request.dest:
+        if not dest or "\0" in dest or "://" in dest:
+            raise InvalidInput(field="$.dest", cause="neither a folder nor an address of a store")
+        folder = Path(dest).expanduser().absolute()
+        if folder.resolve().is_relative_to(context.paths.data.resolve()):
+            cause = "a published base cannot be inside the folder of the knowledge base"
+            raise InvalidInput(field="$.dest", cause=cause)
+        target = str(folder)
+    store = ObjectStore(target)
     if not store.can_write:
         cause = "a web server only sends what is published; publish to its folder or its store"
         raise InvalidInput(field="$.dest", cause=cause)
@@ -60,31 +69,14 @@ def publish(
         reader = stack.enter_context(context.open_reader())
         work = _Publication(context, reader, store, ProgressReporter(report, context.clock))
         found = work.run()
-    return PublishReport(
+    return fill_record(
+        PublishReport,
+        found,
+        work,
         dest=store.address,
-        created_at=found.created_at,
-        documents=found.documents,
-        chunks=found.chunks,
-        vectors=found.vectors,
-        added=work.added,
-        removed=work.removed,
         bytes=sum(file.bytes for file in found.files),
-        sent_bytes=work.sent_bytes,
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
-
-
-def _choose_target(context: AppContext, dest: str) -> str:
-    if is_address(dest) and not dest.startswith(FILE_ADDRESS):
-        return dest.rstrip("/")
-    dest = dest.removeprefix(FILE_ADDRESS)
-    if not dest or "\0" in dest or "://" in dest:
-        raise InvalidInput(field="$.dest", cause="neither a folder nor an address of a store")
-    target = Path(dest).expanduser().absolute()
-    if target.resolve().is_relative_to(context.paths.data.resolve()):
-        cause = "a published base cannot be inside the folder of the knowledge base"
-        raise InvalidInput(field="$.dest", cause=cause)
-    return str(target)
 
 
 class _Difference:

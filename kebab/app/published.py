@@ -2,7 +2,6 @@
 
 import os
 from contextlib import suppress
-from pathlib import Path
 
 from msgspec.structs import asdict, replace
 
@@ -55,9 +54,18 @@ def add_source(
     """
     context.refuse_when_read_only("source add")
     started = context.clock.monotonic()
-    url = _resolve_address(request.url)
-    registry = context.bases.load()
-    name = request.name or _choose_name(url)
+    url = request.url.rstrip("/")
+    if not is_address(request.url):  # a folder becomes an address too
+        if not request.url or "\0" in request.url or "://" in request.url:
+            raise InvalidInput(field="$.url", cause="neither an address nor a folder")
+        url = f"{FILE_ADDRESS}{os.path.abspath(os.path.expanduser(request.url))}"  # noqa: PTH100, PTH111 - keeps links
+    registry, name = context.bases.load(), request.name
+    if not name:
+        last = url.rpartition("/")[2]
+        name = "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in last)
+        if not name.isascii() or not name[:1].isalnum():
+            cause = f"the address gives no name; choose one: {url}"
+            raise InvalidInput(field="$.name", cause=cause)
     _refuse_taken_name(registry, name, url)
     progress = ProgressReporter(report, context.clock)
     settings = replace_setting(context.settings, "data_dir", url)
@@ -94,24 +102,6 @@ def add_source(
 def _refuse_taken_name(registry: Registry, name: str, url: str) -> None:
     if any(one.name == name and one.url != url for one in registry.bases):
         raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
-
-
-def _resolve_address(text: str) -> str:
-    """Return the address of a published base; a folder becomes one too."""
-    if is_address(text):
-        return text.rstrip("/")
-    if not text or "\0" in text or "://" in text:
-        raise InvalidInput(field="$.url", cause="neither an address nor a folder")
-    path = Path(os.path.abspath(os.path.expanduser(text)))  # noqa: PTH100, PTH111 - keeps links
-    return f"{FILE_ADDRESS}{path}"
-
-
-def _choose_name(url: str) -> str:
-    last = url.rpartition("/")[2]
-    name = "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in last)
-    if not name.isascii() or not name[:1].isalnum():
-        raise InvalidInput(field="$.name", cause=f"the address gives no name; choose one: {url}")
-    return name
 
 
 def remove_base(context: AppContext, base: Registration, *, dry_run: bool) -> SourceRemoved:

@@ -409,15 +409,13 @@ class ReferenceFinder:
                     name, f"a folder with {count}, not a document: {name}", examples
                 )
         what = "document or passage" if self._chunks else "document"
-        candidates = self._list_similar(readings)
-        return build_lookup_fault(name, f"no such {what}: {name}", candidates)
-
-    def _list_similar(self, readings: list[Reading]) -> list[str]:
-        """Return references to the same place of documents with nearly the same name."""
+        message = f"no such {what}: {name}"
+        # References to the same place of documents with nearly the same name.
         for reading in sorted(readings, key=lambda one: (one.lines is None, len(one.name))):
             if near := self._names.suggest(reading.name):
-                return [add_place(self._names.format(name), reading) for name in near]
-        return []
+                candidates = [add_place(self._names.format(one), reading) for one in near]
+                return build_lookup_fault(name, message, candidates)
+        return build_lookup_fault(name, message)
 
     def format_name(self, document: StoredDocument) -> str:
         """Return the shortest path that names only this document."""
@@ -505,7 +503,11 @@ def get_hits_path(settings: Settings) -> Path:
 
 def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
     """Replace the stored hits; a state folder that cannot be written changes nothing."""
-    rows = [_LastHit(hit.rank, hit.chunk_id, _format_place(hit)) for hit in hits]
+    rows = []
+    for hit in hits:  # with the absolute path of its file, where it has one
+        _, mark, fragment = (uri := hit.citation.uri).rpartition("#")
+        ref = uri if hit.file is None else f"{quote_path(hit.file)}{mark}{fragment}"
+        rows.append(_LastHit(hit.rank, hit.chunk_id, ref))
     path = get_hits_path(settings)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     data = msgspec.json.encode(rows)
@@ -516,12 +518,6 @@ def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
         with os.fdopen(file, "wb") as opened:
             opened.write(data)
         temporary.replace(path)
-
-
-def _format_place(hit: SearchHit) -> str:
-    """Return the citation of a hit with the absolute path of its file, where it has one."""
-    _, mark, fragment = hit.citation.uri.rpartition("#")
-    return hit.citation.uri if hit.file is None else f"{quote_path(hit.file)}{mark}{fragment}"
 
 
 def list_last_hits(settings: Settings) -> list[ChunkId]:

@@ -120,12 +120,11 @@ class ReviewLibrary:
         """
         if self._context.is_owner:
             return True
-        return all(self._knows(one) for one in (path, resolve_links(path)))
-
-    def _knows(self, path: str) -> bool:
-        """Return whether the index has a folder above a path, or the path itself."""
         try:
-            return self.find_root(path) is not None or self.find_document(path) is not None
+            return all(
+                self.find_root(one) is not None or self.find_document(one) is not None
+                for one in (path, resolve_links(path))
+            )
         except _UNUSABLE:
             return False
 
@@ -183,7 +182,9 @@ class _TargetFinder:
         if os.path.isdir(path):  # noqa: PTH112 - a plain string
             return list(self._scan(resolve_links(path)))
         if os.path.lexists(path):  # a broken link is an error, too
-            self._check_file(path)
+            stored = self._library.find_document(path)
+            media = stored.media if stored else None
+            read_reviewed_file(Path(path), self._rules.max_file_bytes, media)
             return [path]
         found = list(self._match(name)) if glob.has_magic(name) else []
         return found or build_lookup_fault(name, f"no such document: {name}")
@@ -199,8 +200,10 @@ class _TargetFinder:
         top = f"{folder.rstrip('/')}/"
         counts = Counter(one.inode for one in found.entries)
         for one in found.entries:
-            if counts[one.inode] > 1 and _is_link_within(one.absolute, top):
-                continue  # the file that it leads to is one of these
+            if counts[one.inode] > 1:
+                real = resolve_links(one.absolute)
+                if real != one.absolute and real.startswith(top):
+                    continue  # the file that it leads to is one of these
             is_licence = _LICENCE.fullmatch(one.absolute.rpartition("/")[2])
             if is_prose(one.media) and not is_licence and matches_glob(pattern, one.absolute):
                 yield one.absolute
@@ -213,16 +216,6 @@ class _TargetFinder:
         folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
         if os.path.isdir(folder):  # noqa: PTH112 - a plain string
             yield from self._scan(folder, f"{glob.escape(folder.rstrip('/'))}/{rest}")
-
-    def _check_file(self, path: str) -> None:
-        """Raise what is wrong with a file that was named."""
-        stored = self._library.find_document(path)
-        read_reviewed_file(Path(path), self._rules.max_file_bytes, stored.media if stored else None)
-
-
-def _is_link_within(path: str, top: str) -> bool:
-    real = resolve_links(path)
-    return real != path and real.startswith(top)
 
 
 def build_worker(

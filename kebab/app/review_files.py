@@ -74,6 +74,11 @@ def build_review_text(
     decoded = decode_raw(data, str(path), _PARSER)
     text = _unify_line_ends(decoded.text)
     markup = read_text_markup(path, media, text)
+    from kebab.parse.metadata import read_language
+
+    front = markup.front_matter
+    fields = {name.lower(): value for name, value in front.fields} if front else {}
+    named = read_language(fields.get("lang") or fields.get("language"))
     return ReviewText(
         doc_path=stored.path if stored else doc_path or path.relative_to(root).as_posix(),
         file=path,
@@ -83,7 +88,7 @@ def build_review_text(
         text=text,
         content_hash=hash_content(data),
         doc_id=stored.doc_id if stored else None,
-        lang=(stored.lang if stored else None) or _read_language(markup),
+        lang=(stored.lang if stored else None) or named,
         markup=markup,
     )
 
@@ -103,15 +108,6 @@ def read_text_markup(path: Path, media: str, text: str) -> Markup:
         if is_code(media):  # only typos looks into code
             return Markup(code=((0, len(text)),), code_blocks=((0, len(text)),))
         return read_plain_markup(text)
-
-
-def _read_language(markup: Markup) -> str | None:
-    """Return the language that the front matter names."""
-    from kebab.parse.metadata import read_language
-
-    front = markup.front_matter
-    fields = {name.lower(): value for name, value in front.fields} if front else {}
-    return read_language(fields.get("lang") or fields.get("language"))
 
 
 def read_reviewed_file(path: Path, max_bytes: int, media: str | None) -> tuple[str, bytes]:
@@ -392,6 +388,12 @@ def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> Fixed
     if after is None:
         cause = f"the encoding {decoded.encoding} of {path} lacks a character of the fixes"
         raise InvalidInput(field=_RUN, cause=cause)
+    # Line ends do not count.
+    old, new = (StringIO(one, newline=None).readlines() for one in (text, fixed))
+    lines = difflib.unified_diff(old, new, f"a/{path.name}", f"b/{path.name}")
+    diff = "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
     return FixedFile(
         path=path,
         before=before,
@@ -401,7 +403,7 @@ def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> Fixed
             backup=None,
             applied=len(kept),
             overlapping=len(items) - len(selected),
-            diff=_compare_texts(text, fixed, path.name),
+            diff=diff,
         ),
         refused=len(selected) - len(kept),
     )
@@ -427,15 +429,12 @@ def _keeps_page(
         return False
     if before.links - after.links and not any(item.k == _LINK for item in items):
         return False
-    return all(_exists(path, target) for target in after.links - before.links)
-
-
-def _exists(path: Path, target: str) -> bool:
-    """Return whether a new target is no path, or that of a file."""
-    name = unquote(target.partition("#")[0].partition("?")[0])
-    if not name or name.startswith("/") or ":" in name.partition("/")[0]:
-        return True
-    return any(lexists(f"{path.parent}/{name}{suffix}") for suffix in _PAGE_SUFFIXES)
+    for target in after.links - before.links:
+        name = unquote(target.partition("#")[0].partition("?")[0])
+        is_path = name and not name.startswith("/") and ":" not in name.partition("/")[0]
+        if is_path and not any(lexists(f"{path.parent}/{name}{end}") for end in _PAGE_SUFFIXES):
+            return False
+    return True
 
 
 def select_fixes(items: Sequence[AgentItem]) -> list[AgentItem]:
@@ -458,15 +457,6 @@ def replace_units(text: str, items: Sequence[AgentItem]) -> str:
         parts += [units[done:start], item.fix.text.encode(_CODEC, "surrogatepass")]
         done = end
     return b"".join([*parts, units[done:]]).decode(_CODEC, "surrogatepass")
-
-
-def _compare_texts(before: str, after: str, name: str) -> str:
-    """Return the differences of two texts in the unified format; line ends do not count."""
-    old, new = (StringIO(text, newline=None).readlines() for text in (before, after))
-    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
 
 
 def write_file(file: FixedFile) -> Path:

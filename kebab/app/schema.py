@@ -29,35 +29,21 @@ from kebab.wire.json_schema import list_schema_names
 from kebab.wire.record import fill_record, format_timestamp
 
 if TYPE_CHECKING:
-    from kebab.errors.signal import Signal
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.error import ErrorReply
 
 _SAMPLE = 256
 """The most files whose state is read, in about three milliseconds."""
 
 _SERVES = all(map(find_spec, ("mcp", "nh3", "starlette", "uvicorn")))
 _CAPABILITIES = Capabilities(
-    json_mode=True,
-    ingest_progress=True,
-    ingest_cancellation=True,
-    rag_multi_turn=True,
-    search_cache=True,
-    incremental_ingest=True,
-    streaming_ask=True,
-    http_daemon=_SERVES,
-    mcp_server=find_spec("mcp") is not None,
-    web_page=_SERVES,
-    published_base=False,
-    single_file_ingest=True,
-    bulk_search=True,
-    lexical_only_mode=True,
-    extractive_ask=True,
-    review=True,
-    translate=True,
-    watch=find_spec("watchfiles") is not None,
-    server_embeddings=True,
-    cluster_ingest=all(map(find_spec, ("ray", "pandas"))),
+    **dict.fromkeys(Capabilities.__struct_fields__, True)
+    | {
+        "http_daemon": _SERVES,
+        "mcp_server": find_spec("mcp") is not None,
+        "web_page": _SERVES,
+        "watch": find_spec("watchfiles") is not None,
+        "cluster_ingest": all(map(find_spec, ("ray", "pandas"))),
+    }
 )
 _EMPTY = Stats(
     doc_count=0,
@@ -83,7 +69,19 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed as signal:
         if signal.found:
-            unreadable = build_unreadable(context, signal, "schema")
+            from kebab.app.classify import build_error_reply, build_view
+
+            view = build_view(context.settings)
+            unreadable = build_error_reply(signal, operation="schema", view=view)
+    reviews = None  # of a damaged file nothing is known
+    with suppress(IoError, Locked, NotIndexed, StoreCorrupt), context.open_review_store() as store:
+        work = store.count_work()
+        reviews = ReviewWork(
+            asked=work.asked,
+            truncated_rate=work.truncated / work.asked if work.asked else None,
+            followed_up=work.followed_up,
+            followup_success_rate=work.answered / work.followed_up if work.followed_up else None,
+        )
     from kebab.parse.registry import PARSERS, list_parser_versions
     from kebab.plugins import find_plugins
 
@@ -102,32 +100,12 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             active_chunkers=[context.chunker_version],
         ),
         stats=stats,
-        reviews=measure_reviews(context),
+        reviews=reviews,
         unreadable=unreadable,
         indexing=find_indexing(context) or UNSET,
         coverage=coverage,
         plugins=[fill_record(PluginRow, one) for one in find_plugins(context.settings.plugins)],
     )
-
-
-def measure_reviews(context: AppContext) -> ReviewWork | None:
-    """Return how the model answered about the units of stored runs; None for a damaged file."""
-    with suppress(IoError, Locked, NotIndexed, StoreCorrupt), context.open_review_store() as store:
-        work = store.count_work()
-        return ReviewWork(
-            asked=work.asked,
-            truncated_rate=work.truncated / work.asked if work.asked else None,
-            followed_up=work.followed_up,
-            followup_success_rate=work.answered / work.followed_up if work.followed_up else None,
-        )
-    return None
-
-
-def build_unreadable(context: AppContext, signal: "Signal", operation: str) -> "ErrorReply":
-    """Return why an index cannot be read, for a reply that goes on without its figures."""
-    from kebab.app.classify import build_error_reply, build_view
-
-    return build_error_reply(signal, operation=operation, view=build_view(context.settings))
 
 
 def build_stats(context: AppContext, reader: "SqliteReader") -> Stats:

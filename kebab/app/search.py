@@ -1,7 +1,15 @@
-"""Converts a search request to a query, runs it, and converts the page to the response."""
+"""Searches the knowledge base and its published bases as one library.
 
+A request becomes a query, and a page the response. Scores are probabilities, so hits of several
+bases are comparable. The order of each base is kept.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET, structs
 
@@ -10,9 +18,12 @@ from kebab.app.coverage import (
     QUICK_S,
     THOROUGH_S,
     explain_degraded,
+    find_indexing,
+    measure_coverage,
 )
-from kebab.app.filters import build_filters, explain_filters, suggest_nearest
-from kebab.core.documents import EMBEDDING_VERSION, check_freshness
+from kebab.app.filters import build_filters, explain_filters, resolve_filters, suggest_nearest
+from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
+from kebab.core.ids import Key
 from kebab.core.queries import (
     Filters,
     Hit,
@@ -21,15 +32,26 @@ from kebab.core.queries import (
     Query,
     StoredChunk,
 )
-from kebab.errors.catalog import InvalidInput, TooLarge
+from kebab.errors.catalog import (
+    EmbeddingMismatch,
+    EmbeddingUnavailable,
+    InvalidInput,
+    IoError,
+    NotIndexed,
+    StoreCorrupt,
+    TooLarge,
+)
+from kebab.search.budget import drop_weak_texts, fit_budget
 from kebab.search.citations import build_file_path, cite_chunk
-from kebab.search.engine import SearchEngine
+from kebab.search.engine import SORTED_SHARE, SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
 from kebab.wire.citation import LineSpan
-from kebab.wire.coverage import Coverage
+from kebab.wire.coverage import COUNTS, MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
 from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import (
+    MAX_LIMIT,
     MAX_QUERY_BYTES,
+    DegradedChannel,
     DetailName,
     FilteredRequest,
     QueryParsed,
@@ -40,21 +62,26 @@ from kebab.wire.search import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from kebab.core.ports import Embedder, Vectors
+    from kebab.errors.signal import Signal
     from kebab.store.sqlite.reader import SqliteReader
+    from kebab.wire.ask import AskRequest
+    from kebab.wire.record import Reply
 
 
 def build_query(request: SearchRequest, now: float) -> Query:
     """Convert a request to a query.
 
     Raises:
-        InvalidInput: A date cannot be read, or a text is not valid UTF-8.
+        InvalidInput: A date cannot be read, a text is not valid UTF-8, or one of several is empty.
         TooLarge: The query has more than 1 MB.
     """
     filters = build_filters(request, now)
-    first, *more = _list_queries(request)
+    for index, text in enumerate(request.queries):
+        if not text.strip():
+            raise InvalidInput(field=f"$.queries[{index}]", cause="it is empty")
+    has_first = bool(request.query.strip() or not request.queries)
+    first, *more = dict.fromkeys([*([request.query] if has_first else []), *request.queries])
     if (size := sum(len(text.encode()) for text in (first, *more))) > MAX_QUERY_BYTES:
         raise TooLarge(what="query", size=size, limit=MAX_QUERY_BYTES)
     return Query(
@@ -71,37 +98,6 @@ def build_query(request: SearchRequest, now: float) -> Query:
         rerank=request.rerank,
         sort=request.sort,
         trace=request.trace,
-    )
-
-
-def _list_queries(request: SearchRequest) -> list[str]:
-    """Return the distinct queries of a request in order; `query` is the first, if there is one."""
-    for index, text in enumerate(request.queries):
-        if not text.strip():
-            raise InvalidInput(field=f"$.queries[{index}]", cause="it is empty")
-    has_first = bool(request.query.strip() or not request.queries)
-    return list(dict.fromkeys([*([request.query] if has_first else []), *request.queries]))
-
-
-def choose_seconds(page: Page) -> float:
-    """Return the time for looking at the disk: longer where a page says that something lacks."""
-    found = page.hits and page.convincing and not page.absent_terms
-    return QUICK_S if found else THOROUGH_S
-
-
-def complete_response(
-    response: SearchResponse,
-    unmatched: list[UnmatchedFilter],
-    coverage: Coverage | None,
-) -> SearchResponse:
-    """Return a response with what is known besides its page."""
-    indexing = coverage.indexing if coverage else None
-    return structs.replace(
-        response,
-        degraded=explain_degraded(response.degraded, indexing),
-        unmatched_filters=unmatched,
-        hint=suggest_nearest(unmatched),
-        coverage=coverage,
     )
 
 
@@ -192,20 +188,6 @@ def find_candidates(context: AppContext, query: Query) -> bool:
     return True
 
 
-def find_unmatched(
-    context: AppContext,
-    reader: "SqliteReader",
-    filters: Filters,
-    request: FilteredRequest[Reply],
-    texts: "Sequence[str]",
-) -> list[UnmatchedFilter]:
-    """Return the filters, of the first query that has such ones, that no document passes."""
-    parsed = [parse_query(text, filters).filters for text in texts] or [filters]
-    active = [one for one in dict.fromkeys(parsed) if one.is_active]
-    explained = (explain_filters(context, reader, one, request) for one in active)
-    return next(filter(None, explained), [])
-
-
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
     """Build the search engine of one snapshot."""
     vectors, embedder = prepare_vector_search(context, reader)
@@ -242,3 +224,348 @@ def load_query_embedder(context: AppContext, reader: "SqliteReader") -> "Embedde
     if version is not None:
         context.embedders.choose_model(version)
     return context.embedders.load_stored(version)
+
+
+LOCAL = "local"
+"""The name of the knowledge base itself in `base`."""
+MERGED = frozenset({"search", "ask"})
+"""The operations that read several bases at once; any other reads one."""
+FAULTS = (IoError, NotIndexed, StoreCorrupt)
+"""Why one of several bases may be left out."""
+_REVISION_BYTES = 6
+_KEY_BITS = 48
+"""Keys of passages are below this power of two in every base."""
+
+
+def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
+    """Return the context of the only base that an operation reads.
+
+    Raises:
+        InvalidInput: No base has this name, or there are several.
+    """
+    if len({*names}) > 1:
+        cause = f"only {' and '.join(sorted(MERGED))} read several bases at once"
+        raise InvalidInput(field="$.base", cause=cause)
+    base = context.bases.find(names[0])
+    if base is None:
+        _require_known(names, {LOCAL, *(base.name for base in context.bases.load().bases)})
+    return context.bases.open(base) if base else context
+
+
+def _require_known(names: Sequence[str], known: set[str]) -> None:
+    for name in names:
+        if name not in known:
+            from kebab.core.spelling import find_nearest
+
+            near = find_nearest(name, known - {LOCAL}, 1)
+            suggestion = f", did you mean `{near[0]}`?" if near else ""
+            cause = f"no published base has this name: {name}{suggestion}"
+            raise InvalidInput(field="$.base", cause=cause)
+
+
+def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
+    """Return one page of hits of the knowledge base and of its published bases.
+
+    A base that cannot be used is named in `degraded`, unless none can.
+
+    Raises:
+        InvalidInput: The query is empty or not valid UTF-8, a date cannot be read, or no base has
+            a name.
+        InvalidCursor: The cursor is not from kebab, or belongs to another query.
+        StaleCursor: An index has changed since the cursor was issued.
+        NotIndexed: There is no index.
+        EmbeddingUnavailable: The mode needs vectors, and there are none.
+        EmbeddingMismatch: The mode needs vectors, and the settings name another model.
+    """
+    query = build_query(request, context.clock.now())
+    with ExitStack() as stack:
+        notes = MergedNotes(context, request, query.filters, stack)
+        revision, salt = notes.compute_revision(), notes.salt
+        if request.cursor is not None:
+            offset = decode_cursor(request.cursor, query, revision, salt)
+            query = replace(query, offset=offset)
+        page = notes.search(query)
+        unmatched = [] if page.hits else notes.explain_filters((query.text, *query.more))
+        indexing, following = notes.find_indexing(), page.next_offset
+        cursor = None if following is None else encode_cursor(query, following, revision, salt)
+        response = to_search_response(page, query, cursor, several=bool(request.queries))
+        # Looking at the disk may take longer where the page says that something lacks.
+        found = page.hits and page.convincing and not page.absent_terms
+        seconds = QUICK_S if found else THOROUGH_S
+        coverage = notes.measure_coverage(response.hits, seconds, indexing)
+    return structs.replace(
+        response,
+        degraded=explain_degraded(response.degraded, indexing),
+        unmatched_filters=unmatched,
+        hint=suggest_nearest(unmatched),
+        coverage=coverage,
+    )
+
+
+class _Snapshot(NamedTuple):
+    """A snapshot of a base, and the filters as it names things."""
+
+    context: AppContext
+    reader: "SqliteReader"
+    filters: Filters
+
+
+class MergedNotes:
+    """Snapshots of the bases that a request names; without names of all, or with a folder the own.
+
+    They last until the stack of their readers is closed. A base that cannot be read is left out.
+
+    Raises:
+        InvalidInput: A name is that of no base.
+        Signal: No base can be read; it is the fault of the first.
+    """
+
+    def __init__(
+        self,
+        context: AppContext,
+        request: "SearchRequest | AskRequest",
+        filters: Filters,
+        stack: ExitStack,
+    ) -> None:
+        self._context, self._request = context, request
+        self._filters, self._stack = filters, stack
+        self._snapshots: dict[str, _Snapshot] = {}
+        self._faults: dict[str, Signal] = {}
+        self._omitted: dict[str, list[str]] = {}
+        listed = context.bases.load().bases if context.has_bases else []
+        known = {LOCAL, *(base.name for base in listed)}
+        _require_known(request.base, known)
+        # A folder is one of this machine.
+        chosen = {*request.base} or (known if request.folder is None else {LOCAL})
+        if LOCAL in chosen and (chosen == {LOCAL} or context.database.exists()):
+            with self._leave_out(LOCAL):
+                self._open(LOCAL, context)
+        for base in listed:
+            if base.name in chosen:
+                with self._leave_out(base.name):
+                    self._open(base.name, context.bases.open(base))
+        self._require_any()
+        first = next(iter(self._snapshots.values()))
+        self.salt = first.reader.get_value(CURSOR_SALT) or ""
+        """What authenticates cursors: the salt of the first base."""
+
+    def _open(self, name: str, context: AppContext) -> None:
+        reader = self._stack.enter_context(context.open_reader())
+        filters = resolve_filters(context, reader, self._filters)
+        self._snapshots[name] = _Snapshot(context, reader, filters)
+
+    @contextmanager
+    def _leave_out(self, name: str) -> Iterator[None]:
+        """Leave a base out if the block fails because of it."""
+        try:
+            yield
+        except FAULTS as fault:
+            self._faults[name] = fault
+            self._snapshots.pop(name, None)
+
+    def _require_any(self) -> None:
+        if not self._snapshots:
+            raise next(iter(self._faults.values()))
+
+    @property
+    def _is_local(self) -> bool:
+        """Whether the knowledge base itself is all that was chosen."""
+        return not self._faults and [*self._snapshots] == [LOCAL]
+
+    def find_indexing(self) -> Indexing | None:
+        """Return the ingest of the own notes that runs now."""
+        return find_indexing(self._context) if LOCAL in self._snapshots else None
+
+    def compute_revision(self) -> int:
+        """Return a number of the states of all bases together, which a cursor is bound to."""
+        if self._is_local:
+            return self._snapshots[LOCAL].reader.get_revision()
+        states = []
+        for name, (context, reader, _) in self._snapshots.items():
+            copy = context.published
+            state = f"{reader.get_revision()} {reader.get_value(CURSOR_SALT)}"
+            states.append((name, copy.state.digest if copy and copy.state else state))
+        digest = blake2b(repr(states).encode(), digest_size=_REVISION_BYTES).digest()
+        return int.from_bytes(digest, "big")
+
+    def search(self, query: Query) -> Page:
+        """Return a page of the best passages of all bases; that of one base stays as it is."""
+        inner = query
+        if len(self._snapshots) > 1:
+            limit = min(query.offset + query.page_size, MAX_LIMIT)
+            inner = replace(query, offset=0, limit=limit, max_tokens=None)
+            if query.detail == "best":
+                inner = replace(inner, detail="passages")
+        pages: dict[str, Page] = {}
+        for name, (context, *_) in [*self._snapshots.items()]:
+            with self._leave_out(name):
+                if find_candidates(context, query):  # the store has chosen anew
+                    self._open(name, context)
+                _, reader, filters = self._snapshots[name]
+                page = build_engine(context, reader).search(replace(inner, filters=filters))
+                pages[name] = page = separate_omitted(reader, page)
+                self._omitted |= page.omitted_terms
+        self._require_any()
+        found = [note for page in pages.values() for note in page.degraded]
+        for context, *_ in self._snapshots.values():
+            prefix = f"{context.base}: " if context.base else ""
+            found += [
+                DegradedChannel(
+                    channel="published", reason=f"{prefix}{note}", hint=None, partial=True
+                )
+                for note in (context.published.list_notes() if context.published else ())
+            ]
+        found += [
+            DegradedChannel(
+                channel="published", reason=f"{name}: {fault.format_message()}", hint=None
+            )
+            for name, fault in self._faults.items()
+        ]
+        merged = next(iter(pages.values())) if inner is query else self._merge(pages, query)
+        return merged._replace(degraded=tuple(dict.fromkeys(found)))
+
+    def _merge(self, pages: Mapping[str, Page], query: Query) -> Page:
+        """Return the page of a query from the first pages of all bases."""
+        end, all_pages = query.offset + query.page_size, [*pages.values()]
+        merged = self._rank(pages, query.sort)
+        names = {name for name, _ in merged[query.offset : end]}
+        hits = [
+            hit._replace(rank=rank)
+            for rank, (_, hit) in enumerate(merged[query.offset : end], query.offset + 1)
+        ]
+        if query.detail == "best":
+            hits = drop_weak_texts(hits)
+        left_out = None
+        if query.max_tokens is not None:
+            hits, left_out = fit_budget(hits, query, lambda _: {})
+        following = query.offset + len(hits)
+        has_more = following < len(merged) or (
+            end < MAX_LIMIT and any(page.has_more for page in all_pages)
+        )
+        absent = _intersect([page.absent_terms for page in all_pages])
+        unheld = _intersect([(*page.unheld_terms, *page.absent_terms) for page in all_pages])
+        return all_pages[0]._replace(
+            hits=tuple(hits),
+            has_more=has_more,
+            next_offset=following if has_more and hits else None,
+            left_out=left_out,
+            timing_ms=sum(page.timing_ms for page in all_pages),
+            term_rarities={
+                term: min(page.term_rarities.get(term, rarity) for page in all_pages)
+                for one in all_pages
+                for term, rarity in one.term_rarities.items()
+            },
+            answerability=max((pages[name].answerability for name in names), default=0.0),
+            absent_terms=absent,
+            unheld_terms=tuple(word for word in unheld if word not in absent),
+            convincing=any(page.convincing for page in all_pages),
+            convincing_queries=tuple(
+                sorted({number for page in all_pages for number in page.convincing_queries})
+            ),
+        )
+
+    def _rank(self, pages: Mapping[str, Page], sort: str) -> list[tuple[str, Hit]]:
+        """Return the hits of all bases, best first; those of one base stay in their order.
+
+        A passage gets its base, and a key that no passage of another base has.
+        """
+        rows: list[tuple[float, int, str, Hit]] = []
+        for number, (name, page) in enumerate(pages.items()):
+            base, least = self._snapshots[name].context.base, float("inf")
+            for hit in page.hits:
+                # A hit that was moved up in its base for another reason than its score stays there.
+                least = min(least, hit.score)
+                key = Key(hit.chunk.key + (number << _KEY_BITS))
+                chunk = hit.chunk._replace(key=key, base=base)
+                rows.append((-least, number, name, hit._replace(chunk=chunk)))
+        rows.sort(key=lambda row: row[:2])
+        if sort != "relevance":
+            sign = -1 if sort == "newest" else 1
+            rows.sort(key=lambda row: sign * row[3].chunk.moment_ns)
+            least = max((row[3].score for row in rows), default=0.0) * SORTED_SHARE
+            rows.sort(key=lambda row: row[3].score < least)
+        return [(name, hit) for *_, name, hit in rows]
+
+    def load_embedder(self) -> "Embedder | None":
+        """Return the embedder of the first vectors that have one here."""
+        for one in self._snapshots.values():
+            with suppress(EmbeddingUnavailable, EmbeddingMismatch):
+                return load_query_embedder(one.context, one.reader)
+        return None
+
+    def measure_coverage(
+        self, hits: Sequence[SearchHit], seconds: float, indexing: Indexing | None
+    ) -> Coverage:
+        """Return what is covered of all bases; `indexing` is the ingest of the own notes."""
+        found = {
+            name: measure_coverage(
+                context,
+                reader,
+                filters,
+                seconds=seconds,
+                hits=[hit for hit in hits if (hit.base or LOCAL) == name],
+                indexing=indexing if name == LOCAL else None,
+            )
+            for name, (context, reader, filters) in self._snapshots.items()
+        }
+        coverage = found[LOCAL] if self._is_local else self._merge_coverage(found)
+        return name_omitted(coverage, self._omitted)
+
+    def _merge_coverage(self, found: Mapping[str, Coverage]) -> Coverage:
+        def name_path(base: str, path: str) -> str:
+            return path if base == LOCAL else f"{base}:{path}"
+
+        all_found = [*found.values()]
+        examples = [
+            (name_path(name, path), reason)
+            for name, one in found.items()
+            for path, reason in zip(one.partial_examples, one.partial_reasons, strict=True)
+        ][:MOST_NAMED]
+        failed = [
+            name_path(name, path) for name, one in found.items() for path in one.failed_examples
+        ]
+        return structs.replace(
+            all_found[0],
+            complete=not self._faults and all(one.complete for one in all_found),
+            failed_examples=failed[:MOST_NAMED],
+            unlisted=[folder for one in all_found for folder in one.unlisted],
+            left_out=merge_left_out([text for one in all_found for text in one.left_out]),
+            partial_examples=[path for path, _ in examples],
+            partial_reasons=[reason for _, reason in examples],
+            bases=[name for name in found if name != LOCAL] or UNSET,
+            unread_bases=[*self._faults] or UNSET,
+            **{count: sum(getattr(one, count) for one in all_found) for count in COUNTS},
+        )
+
+    def explain_filters(self, texts: Sequence[str] = ()) -> list[UnmatchedFilter]:
+        """Return the filters, also those in the texts of queries, that no document passes.
+
+        Of several bases, filters that only together exclude everything are listed where all agree
+        on them. Nothing is said where a base could not be read.
+        """
+        request: FilteredRequest[Reply] = self._request
+        found: list[list[UnmatchedFilter]] = []
+        for context, reader, filters in self._snapshots.values():
+            parsed = [parse_query(text, filters).filters for text in texts] or [filters]
+            active = [one for one in dict.fromkeys(parsed) if one.is_active]
+            explained = (explain_filters(context, reader, one, request) for one in active)
+            found.append(next(filter(None, explained), []))
+        if self._faults or not all(found):
+            return []
+        named = [{(one.filter, one.value): one for one in some} for some in found]
+        agree = all(some.keys() == named[0].keys() for some in named)
+        merged = [
+            structs.replace(
+                one,
+                documents=sum(some[key].documents for some in named),
+                nearest=list(dict.fromkeys(near for some in named for near in some[key].nearest)),
+            )
+            for key, one in named[0].items()
+            if all(key in some for some in named)
+        ]
+        return merged if agree else [one for one in merged if not one.documents]
+
+
+def _intersect(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the values that all lists have, in the order of the first."""
+    return tuple(one for one in lists[0] if all(one in other for other in lists))

@@ -28,12 +28,11 @@ from kebab.review.run import RunPorts
 from kebab.review.translation import TranslateWorker, build_translation, collect_targets
 from kebab.text.language import get_language_name
 from kebab.wire.record import NotFound, decode_request
-from kebab.wire.review import AgentItems, TranslatedText, TranslateRequest
+from kebab.wire.review import AgentItems, TranslateRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.review.document import ReviewDocument
     from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.wire.stream import ReviewEvent
 
@@ -77,7 +76,11 @@ def translate(
             """Return a page; the last one with the translated text."""
             if page.has_more or not request.with_text:
                 return page
-            return replace(page, translation=_build_text(load(0), store, run.run_id))
+            units = store.list_units(run.run_id, 0, len(store.list_states(run.run_id)))
+            items = [item for unit in units for item in unit.result.items]
+            named = {str(item.cid) for item in items}
+            text = build_translation(load(0), collect_targets(items), named)
+            return replace(page, translation=text)
 
         def report_complete(event: "ReviewEvent") -> None:
             if isinstance(event.data, AgentItems):
@@ -151,12 +154,3 @@ def _start_run(
         raise InvalidInput(field="$.to", cause=reason)
     store.add_run(run)
     return run
-
-
-def _build_text(
-    document: "ReviewDocument", store: "SqliteReviewStore", run_id: str
-) -> TranslatedText:
-    units = store.list_units(run_id, 0, len(store.list_states(run_id)))
-    items = [item for unit in units for item in unit.result.items]
-    named = {str(item.cid) for item in items}
-    return build_translation(document, collect_targets(items), named)

@@ -177,8 +177,8 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
     """Log an error; return the path of the log when the message refers to it, else None."""
-    from kebab.app.audit_log import FailedCall, log_failure
     from kebab.app.classify import redact
+    from kebab.app.errors import FailedCall, log_failure
     from kebab.config.settings import resolve_paths
     from kebab.errors.catalog import DependencyMissing
 

@@ -14,7 +14,7 @@ from kebab.errors.signal import LANGUAGES, Language
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from kebab.app.names import NameKind
+    from kebab.app.facade import NameKind
     from kebab.wire.record import Reply, Request
 
 Completer = Callable[[click.Context, click.Parameter, str], list[str]]
@@ -25,7 +25,7 @@ def complete(kind: NameKind) -> Completer:
 
     def list_matches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
         try:
-            from kebab.app.names import list_names
+            from kebab.app.facade import list_names
             from kebab.config.settings import Settings
 
             settings = ctx.obj.find_settings() or Settings()

@@ -203,6 +203,10 @@ class DocumentBuilder:
             CitationKind.LINE,
             CitationKind.CODE,
         }
+        limit: tuple[str, ...] = ()
+        if entry.limit:
+            share = f"{entry.limit:,} of {entry.size:,} bytes"
+            limit = (f"only the first {share} are searched, see `ingest.max_file_bytes`",)
         return DocumentRow(
             doc_id=doc_id,
             source=source.name,
@@ -217,7 +221,7 @@ class DocumentBuilder:
             parser_version=self.parsers[parsed.media].version,
             chunker_version=self.chunker,
             chunks=chunks,
-            warnings=(*_describe_limit(entry), *document.warnings),
+            warnings=(*limit, *document.warnings),
             authors=document.metadata.authors,
             date=choose_date(document.metadata.date, entry.path, is_property=is_property),
             aliases=document.metadata.aliases,
@@ -321,11 +325,3 @@ def choose_recipe(recipes: Mapping[str, str], entry: FileEntry, known: str = "-"
     if (recipe := recipes.get(entry.media)) is None:
         return known
     return f"{recipe}:{entry.limit}" if entry.limit else recipe
-
-
-def _describe_limit(entry: FileEntry) -> tuple[str, ...]:
-    """Return the warning about a file that is read in part."""
-    if not entry.limit:
-        return ()
-    share = f"{entry.limit:,} of {entry.size:,} bytes"
-    return (f"only the first {share} are searched, see `ingest.max_file_bytes`",)

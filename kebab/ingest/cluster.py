@@ -214,53 +214,55 @@ def split_windows(tasks: Sequence[FileTask]) -> Iterator[Sequence[FileTask]]:
         yield tasks[first:]
 
 
+@dataclass(slots=True)
 class _WindowBuild:
     """Builds the files of a window."""
 
-    def __init__(
-        self,
-        tasks: Sequence[FileTask],
-        builder: DocumentBuilder,
-        choose_id: Callable[[FileTask], DocId],
-        should_stop: Callable[[], bool],
-    ) -> None:
-        self._tasks = tasks
-        self._builder = builder
-        self._choose_id = choose_id
-        self._should_stop = should_stop
-        self._sent: list[tuple[int, ...]] = []
+    tasks: Sequence[FileTask]
+    builder: DocumentBuilder
+    choose_id: Callable[[FileTask], DocId]
+    should_stop: Callable[[], bool]
+    sent: list[tuple[int, ...]] = field(default_factory=list)
 
     def iterate(self, cluster: Cluster, model: NodeModel | None) -> Iterator[BuildResult]:
         """Yield the results in the order of the files."""
-        numbers = [number for number, task in enumerate(self._tasks) if self._is_for_nodes(task)]
-        builder = self._builder
+        # A node reads a file that is small, and that needs nothing of this machine.
+        builder = self.builder
+        numbers = [
+            number
+            for number, entry in enumerate(task.entry for task in self.tasks)
+            if not entry.container
+            and entry.media not in CONTAINERS
+            and entry.size <= MAX_TEXT_BYTES
+            and _is_portable(builder.parsers.get(entry.media))
+        ]
         if model is not None:  # the counter of this machine cannot be pickled
             builder = replace(builder, budget=Budget(builder.budget.limit))
         elif not counts_in_worker(builder):
             numbers = []
-        units = list(split_batches(self._tasks, numbers))
-        rest = sorted({*range(len(self._tasks))}.difference(numbers))
+        units = list(split_batches(self.tasks, numbers))
+        rest = sorted({*range(len(self.tasks))}.difference(numbers))
         # The other parsers stay on this machine.
         parsers = {media: one for media, one in builder.parsers.items() if _is_portable(one)}
         results = cluster.map_batches(
             NodeBuilder(replace(builder, parsers=parsers), model and model.load),
             self._read(units),
-            self._should_stop,
+            self.should_stop,
             folder=model and model.folder,
         )
         done: dict[int, BuildResult] = {}
         batches = {number: batch for batch, unit in enumerate(units) for number in unit.files}
         last = -1
-        with closing(results), self._build_here([self._tasks[number] for number in rest]) as here:
-            for number, task in enumerate(self._tasks):
+        with closing(results), self._build_here([self.tasks[number] for number in rest]) as here:
+            for number, task in enumerate(self.tasks):
                 if number not in batches:
                     yield next(here)
                     continue
                 while last < batches[number] and (found := next(results, None)) is not None:
                     last = found[0]
-                    done.update(zip(self._sent[last], found[1], strict=True))
+                    done.update(zip(self.sent[last], found[1], strict=True))
                 result = done.pop(number, None)
-                if result is None and not self._should_stop():
+                if result is None and not self.should_stop():
                     with self._build_here([task]) as again:
                         result = next(again)
                 yield result
@@ -268,25 +270,19 @@ class _WindowBuild:
     def _build_here(
         self, tasks: Sequence[FileTask]
     ) -> AbstractContextManager[Iterator[BuildResult]]:
-        return build_ahead(tasks, self._builder, self._choose_id, self._should_stop)
-
-    def _is_for_nodes(self, task: FileTask) -> bool:
-        """Return whether a node reads a file: it is small, and needs nothing of this machine."""
-        entry, parser = task.entry, self._builder.parsers.get(task.entry.media)
-        is_plain = not entry.container and entry.media not in CONTAINERS
-        return is_plain and entry.size <= MAX_TEXT_BYTES and _is_portable(parser)
+        return build_ahead(tasks, self.builder, self.choose_id, self.should_stop)
 
     def _read(self, units: Sequence[Unit]) -> Iterator[list[BuildTask]]:
         """Yield the files of each unit with their bytes, without those that cannot be read."""
         for unit in units:
             tasks = {}
             for number in unit.files:
-                task = self._tasks[number]
+                task = self.tasks[number]
                 with suppress(OSError, Signal):  # this machine meets it again, and reports it
-                    content = read_entry(task.entry, self._builder.containers)
-                    doc_id = self._choose_id(task)
+                    content = read_entry(task.entry, self.builder.containers)
+                    doc_id = self.choose_id(task)
                     tasks[number] = BuildTask(task.source, task.entry, doc_id, content)
-            self._sent.append((*tasks,))
+            self.sent.append((*tasks,))
             yield list(tasks.values())
 
 

@@ -30,7 +30,6 @@ from kebab.ingest.build import (
     BuildTask,
     BuiltFile,
     DocumentBuilder,
-    ParsedFile,
     WorkerBuilder,
 )
 from kebab.ingest.job import RunContext
@@ -321,19 +320,19 @@ class Pool:
                 self._retried.update(unit.files if not others else ())
                 slot.units.extend(Unit((number,), unit.isolated) for number in unit.files)
             else:
-                self._results[number] = self._build_error(number, cause, late)
+                entry = self._entries[number]
+                if late is not None:
+                    limit = self._builder.get_deadline(entry.media)
+                    self._results[number] = late.build_timeout(limit, entry.path)
+                else:
+                    version = self._builder.parsers[entry.media].version
+                    self._results[number] = build_failure(entry.path, version, cause)
         self._give_back(slot)
 
     def _give_back(self, slot: Slot) -> None:
         """Let other workers have the units of a worker that has ended."""
         self._waiting = deque(sorted([*slot.units, *self._waiting]))
         slot.units.clear()
-
-    def _build_error(self, number: int, cause: str, late: Elapsed | None) -> Signal:
-        entry = self._entries[number]
-        if late is not None:
-            return late.build_timeout(self._builder.get_deadline(entry.media), entry.path)
-        return build_failure(entry.path, self._builder.parsers[entry.media].version, cause)
 
 
 BuildAhead: TypeAlias = Callable[
@@ -439,30 +438,19 @@ class DocumentCommitter:
             self._put(task, made)
         else:
             try:
-                self._build_here(task, builder, made)
+                content = made or read_entry(task.entry, builder.containers)
+                job = BuildTask(task.source, task.entry, self._choose_id(task))
+                row = builder.build_row(job, content)
+            except Signal as error:  # of its parser
+                self._add_error(task, error)
             except (FileNotFoundError, NotADirectoryError):
                 self._library.forget_unread(task.source.name, task.entry.path)
                 if task.known is not None:
                     self.missing.append(MissingDocument(source=task.source, known=task.known))
             except OSError as failure:
                 self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
-
-    def _build_here(
-        self, task: FileTask, builder: DocumentBuilder, parsed: ParsedFile | None
-    ) -> None:
-        """Build a row here and store it; every error of its parser becomes its outcome.
-
-        Raises:
-            OSError: The file cannot be read.
-        """
-        try:
-            content = parsed or read_entry(task.entry, builder.containers)
-            job = BuildTask(task.source, task.entry, self._choose_id(task))
-            row = builder.build_row(job, content)
-        except Signal as error:
-            self._add_error(task, error)
-            return
-        self._put(task, row)
+            else:
+                self._put(task, row)
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
         changes = self._library.put_document(row)

@@ -31,8 +31,7 @@ from kebab.core.ids import compute_digest, hash_content, hash_file
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, detect_media_type
 from kebab.core.members import is_export
 from kebab.errors.signal import Signal
-from kebab.ingest.job import IngestJob, ParserGuard
-from kebab.ingest.scopes import LibraryState
+from kebab.ingest.job import IngestJob, LibraryState, ParserGuard
 
 if TYPE_CHECKING:
     from kebab.parse.containers import ContainerFiles

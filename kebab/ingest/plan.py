@@ -5,6 +5,7 @@ import os
 import shlex
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -27,9 +28,8 @@ from kebab.errors.catalog import IoError, SecretFile, TooLarge, UnsupportedMedia
 from kebab.errors.hints import KNOWN_IN_IT
 from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.build import choose_recipe
-from kebab.ingest.job import IngestJob, build_item
+from kebab.ingest.job import IngestJob, LibraryState, Scope, build_item
 from kebab.ingest.members import TIMESTAMP_GRANULARITY_NS, MemberScanner, compute_entry_hash
-from kebab.ingest.scopes import LibraryState, Scope
 from kebab.text.dates import find_date_in_path
 from kebab.text.names import join_name
 from kebab.wire.ingest import IngestItem, ItemKindName
@@ -119,20 +119,14 @@ def is_single_file(job: IngestJob, scopes: Sequence[Scope]) -> bool:
     return is_named and len(scopes) == 1 and scopes[0].files is not None
 
 
+@dataclass(frozen=True, slots=True)
 class ScopeScanner:
     """Scans scopes one by one."""
 
-    def __init__(
-        self,
-        job: IngestJob,
-        library: LibraryState,
-        scanner: "FolderScanner",
-        tick: Callable[[], None],
-    ) -> None:
-        self._scanner = scanner
-        self._job = job
-        self._library = library
-        self._tick = tick
+    job: IngestJob
+    library: LibraryState
+    scanner: "FolderScanner"
+    tick: Callable[[], None]
 
     def scan(self, scope: Scope, sources: Iterable[Source]) -> ScopeScan:
         """Scan one scope; `sources` are all roots, also those about to be registered.
@@ -140,40 +134,40 @@ class ScopeScanner:
         Raises:
             IoError: The root cannot be read, or is suddenly empty.
         """
-        root, rules = scope.source.root, self._job.rules
-        documents = self._library.load_known_documents(scope.source.name)
+        root, rules = scope.source.root, self.job.rules
+        documents = self.library.load_known_documents(scope.source.name)
         known = {path: known for path, known in documents.items() if scope.contains(path)}
-        exempt = load_exempt_files(self._library, scope.source)
+        exempt = load_exempt_files(self.library, scope.source)
         if scope.files is None:
             found = self._scan_folder(scope, sources, known)
             seen = {entry.path for entry in found.entries}
             missed = [path for path in exempt if path not in seen and scope.contains(path)]
-            self._scanner.add_named_files(found, root, missed, rules)
+            self.scanner.add_named_files(found, root, missed, rules)
         else:
             found = ScanResult()
-            self._scanner.add_named_files(found, root, scope.files, rules)
+            self.scanner.add_named_files(found, root, scope.files, rules)
             if scope.named:
-                skip = partial(self._scanner.find_skip_reason, root, rules, folder=False)
+                skip = partial(self.scanner.find_skip_reason, root, rules, folder=False)
                 exempt |= {path for path in scope.files if skip(path) not in {None, "secret"}}
             is_gone = known and not found.entries and not found.unreadable and not found.skips.total
-            if is_gone and not self._job.force and _is_empty(root):
-                raise _build_missing_root_error(root, len(known))
+            if is_gone and not self.job.force:
+                names: list[str] = []
+                with suppress(OSError):
+                    names = os.listdir(root)  # noqa: PTH208 - only whether there is any name
+                if not names:
+                    raise _build_missing_root_error(root, len(known))
         return ScopeScan(scope=scope, found=found, known=known, exempt=frozenset(exempt))
-
-    def _find_claimed_paths(self, source: Source, sources: Iterable[Source]) -> dict[str, str]:
-        """Return the skip reason of paths of other sources and of the folders of kebab."""
-        list_paths = self._library.load_known_documents
-        return find_claimed_paths(source, sources, list_paths, self._job.private)
 
     def _scan_folder(
         self, scope: Scope, sources: Iterable[Source], known: dict[str, KnownDocument]
     ) -> ScanResult:
-        root, force = scope.source.root, self._job.force
-        claimed = self._find_claimed_paths(scope.source, sources)
-        rules = ScanRules() if scope.source.kind == "stdin" else self._job.rules
+        root, force = scope.source.root, self.job.force
+        list_paths = self.library.load_known_documents
+        claimed = find_claimed_paths(scope.source, sources, list_paths, self.job.private)
+        rules = ScanRules() if scope.source.kind == "stdin" else self.job.rules
         try:
-            found = self._scanner.scan(
-                root, rules, below=scope.below, claimed=claimed, tick=self._tick
+            found = self.scanner.scan(
+                root, rules, below=scope.below, claimed=claimed, tick=self.tick
             )
         except OSError as failure:
             if force and known and not Path(root).exists():
@@ -239,14 +233,6 @@ def store_exempt_files(library: "SqliteWriter", scan: ScopeScan) -> None:
     if now != before:
         stored = json.dumps(sorted(now)) if now else None
         library.set_value(build_named_files_key(source.name), stored)
-
-
-def _is_empty(root: str) -> bool:
-    try:
-        names: Sequence[str] = os.listdir(root)  # noqa: PTH208 - only whether there is any name
-    except OSError:
-        return True
-    return not names
 
 
 def _build_missing_root_error(root: str, count: int) -> IoError:
@@ -369,6 +355,13 @@ def compare_files(
     return plan
 
 
+_MATCHES: tuple[Callable[[FileEntry, KnownDocument], bool], ...] = (
+    lambda entry, known: entry.inode == known.inode != 0,
+    lambda entry, known: entry.path.rpartition("/")[2] == known.path.rpartition("/")[2],
+    lambda _entry, _known: True,
+)
+
+
 def match_moved_files(
     tasks: list[FileTask],
     missing: list[MissingDocument],
@@ -396,10 +389,10 @@ def match_moved_files(
             if content_hash in by_hash:
                 candidates[content_hash].append(task)
     for content_hash, files in candidates.items():
-        for matches in (_has_same_inode, _has_same_name, lambda *_: True):
+        for matches in _MATCHES:
             for file in files:
                 documents = by_hash[content_hash]
-                match = next((one for one in documents if matches(file, one)), None)
+                match = next((one for one in documents if matches(file.entry, one.known)), None)
                 if file.kind == "new" and match is not None:
                     documents.remove(match)
                     file.kind, file.known = "moved", match.known
@@ -431,11 +424,3 @@ def _is_path_unused(known: KnownDocument, path: str) -> bool:
         and find_date_in_path(known.path) == find_date_in_path(path)
         and not any(in_title)
     )
-
-
-def _has_same_inode(file: FileTask, document: MissingDocument) -> bool:
-    return file.entry.inode == document.known.inode != 0
-
-
-def _has_same_name(file: FileTask, document: MissingDocument) -> bool:
-    return file.entry.path.rpartition("/")[2] == document.known.path.rpartition("/")[2]

@@ -29,15 +29,18 @@ from kebab.errors.system import translate_os_errors
 from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
 from kebab.ingest.commit import DocumentCommitter, build_ahead
 from kebab.ingest.job import (
+    EmptyLibrary,
     IngestJob,
     IngestPorts,
+    LibraryState,
     RunContext,
     TextNote,
     build_item,
+    choose_changed_scopes,
+    choose_scopes,
 )
 from kebab.ingest.members import MemberScanner
 from kebab.ingest.plan import (
-    FileTask,
     Plan,
     ScanSummary,
     compare_files,
@@ -45,14 +48,7 @@ from kebab.ingest.plan import (
     scan_scopes,
     store_exempt_files,
 )
-from kebab.ingest.scopes import (
-    EmptyLibrary,
-    LibraryState,
-    choose_changed_scopes,
-    choose_scopes,
-)
-from kebab.ingest.survey import survey_languages
-from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync
+from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, survey_languages
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, PictureFailure
 
@@ -135,7 +131,11 @@ def run_ingest(
         TooLarge: The only file named is above the size limit.
         UnsupportedMedia: No parser reads the only file named.
     """
-    work = _build_cluster_work(ports)
+    work = None
+    if ports.cluster is not None:
+        from kebab.ingest.cluster import ClusterWork
+
+        work = ClusterWork(ports.cluster, ports.node_model)
     context = RunContext(report, ports.clock, cancel or Cancel(), ports.list_searched, work)
     context.reporter.send(ProgressKind.SCAN_STARTED)
     ended = ProgressKind.ABORTED
@@ -146,14 +146,6 @@ def run_ingest(
     finally:
         context.reporter.send(ended)
     return done
-
-
-def _build_cluster_work(ports: IngestPorts) -> "ClusterWork | None":
-    if ports.cluster is None:
-        return None
-    from kebab.ingest.cluster import ClusterWork
-
-    return ClusterWork(ports.cluster, ports.node_model)
 
 
 class _Run:
@@ -217,7 +209,11 @@ class _Run:
         plan.touched.clear()
         plan.missing.clear()
         if not self._context.cancel.requested:
-            self._update_vectors(vectors, embedder)
+            self._context.limit_embedding(self._job.vector_seconds)
+            try:
+                vectors.update(embedder)
+            except NO_MODEL as error:  # chunks stay pending
+                self._report_no_model(vectors, error)
         report = structs.replace(
             _add_results(report, committer, vectors, library),
             not_read=not_read,
@@ -329,8 +325,14 @@ class _Run:
             store_exempt_files(library, scan)
         unread: defaultdict[str, list[UnreadFile]] = defaultdict(list)
         for task in plan.tasks:
-            if not self._is_read_again(task):
-                file = UnreadFile(task.entry.path, indexed=task.known is not None)
+            known, entry, is_read_again = task.known, task.entry, False
+            if known is not None and task.kind == "updated":
+                # Its document has its content, and only another form is due.
+                is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
+                recipe = choose_recipe(self._recipes, entry, known.recipe)
+                is_read_again = is_same and (self._job.force or known.recipe != recipe)
+            if not is_read_again:
+                file = UnreadFile(entry.path, indexed=known is not None)
                 unread[task.source.name].append(file)
         rules = self._job.rules.compute_digest()
         plans = []
@@ -351,15 +353,6 @@ class _Run:
                 )
             )
         library.store_plans(plans)
-
-    def _is_read_again(self, task: FileTask) -> bool:
-        """Return whether the document of a file has its content, and only another form is due."""
-        known, entry = task.known, task.entry
-        if known is None or task.kind != "updated":
-            return False
-        is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
-        recipe = choose_recipe(self._recipes, entry, known.recipe)
-        return is_same and (self._job.force or known.recipe != recipe)
 
     def _store_changes(self, plan: Plan, committer: DocumentCommitter, vectors: VectorSync) -> None:
         with self._ports.batch():
@@ -383,14 +376,6 @@ class _Run:
             vectors.copy_equal_vectors()
             with self._ports.batch():
                 committer.remove(missing)
-
-    def _update_vectors(self, vectors: VectorSync, embedder: Embedder | None) -> None:
-        """Embed what is pending; without a working model or index, chunks stay pending."""
-        self._context.limit_embedding(self._job.vector_seconds)
-        try:
-            vectors.update(embedder)
-        except NO_MODEL as error:
-            self._report_no_model(vectors, error)
 
     def _report_no_model(self, vectors: VectorSync, fault: NoModel) -> None:
         vectors.fault = fault

@@ -13,6 +13,7 @@ import os
 import secrets
 import stat
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -129,11 +130,6 @@ class Admission(NamedTuple):
     large_paths: Collection[str] = ()
     admits: Callable[[Scope, str], bool] | None = None
 
-    def get_limit(self, path: str) -> int:
-        """Return the maximum size of the body of a request in bytes."""
-        most = self.max_body_bytes
-        return most if path in self.large_paths else min(most, MOST_REQUEST_BYTES)
-
 
 def build_hosts(host: str) -> tuple[frozenset[str], bool]:
     """Return the names and whether any address is one, for a server that is bound to a host."""
@@ -149,23 +145,18 @@ def read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | N
         return None
 
 
+@dataclass(frozen=True, eq=False)
 class Guard:
     """The outermost layer of the server; `refuse` turns an exception into a response."""
 
-    def __init__(
-        self,
-        app: AsgiApp,
-        admission: Admission,
-        refuse: Callable[[Scope, Exception], Awaitable[AsgiApp]],
-    ) -> None:
-        self._app = app
-        self._admission = admission
-        self._refuse = refuse
+    app: AsgiApp
+    admission: Admission
+    refuse: Callable[[Scope, Exception], Awaitable[AsgiApp]]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         if scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1008})
@@ -180,17 +171,19 @@ class Guard:
 
         try:
             self._check(scope)
-            await self._app(scope, self._limit_body(scope, receive), send_and_note)
+            await self.app(scope, self._limit_body(scope, receive), send_and_note)
         except Exception as fault:  # every request gets an answer, once
             if started:
                 raise
-            response = await self._refuse(scope, fault)
+            response = await self.refuse(scope, fault)
             await response(scope, receive, send)
 
     def _check(self, scope: Scope) -> None:
         """Raise a `Refusal` for a request that is not let in."""
         host = _get_header(scope, "host")
-        if not self._is_known(host):
+        name = _read_host_name(host or "")
+        is_address = self.admission.any_address and read_address(name) is not None
+        if name not in self.admission.hosts and not is_address:
             cause = f"the host is not this server: {(host or 'none')[:255]}"
             raise Refusal(UsageInvalid(option="Host", cause=cause), _FORBIDDEN)
         origin, site = _get_header(scope, "origin"), _get_header(scope, "sec-fetch-site")
@@ -201,8 +194,8 @@ class Guard:
             cause = f"requests of other web pages are refused: {origin[:255]}"
             raise Refusal(UsageInvalid(option="Origin", cause=cause), _FORBIDDEN)
         if (
-            scope["path"] not in self._admission.open_paths
-            and not is_authorized(_get_header(scope, "authorization"), self._admission.token)
+            scope["path"] not in self.admission.open_paths
+            and not is_authorized(_get_header(scope, "authorization"), self.admission.token)
             and not self._has_session(scope, site, is_own=is_own)
         ):
             raise Refusal(Unauthorized(), headers={"WWW-Authenticate": 'Bearer realm="kebab"'})
@@ -219,18 +212,13 @@ class Guard:
         A browser sends cookies with requests of any other port of this machine too, so a request
         that another page began has no session, and what changes something must say its origin.
         """
-        if self._admission.admits is None:
+        if self.admission.admits is None:
             return False
         reads = scope["method"] in {"GET", "HEAD"}
         if not (is_own or (reads and site in {None, "none"})):
             return False
         cookies = [value for key, value in scope["headers"] if key.lower() == b"cookie"]
-        return self._admission.admits(scope, b"; ".join(cookies).decode("latin-1"))
-
-    def _is_known(self, host: str | None) -> bool:
-        name = _read_host_name(host or "")
-        is_address = read_address(name) is not None
-        return name in self._admission.hosts or (self._admission.any_address and is_address)
+        return self.admission.admits(scope, b"; ".join(cookies).decode("latin-1"))
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
         """Return a function that receives a body of limited size, in limited time."""
@@ -255,7 +243,9 @@ class Guard:
         return receive_and_count
 
     def _check_size(self, scope: Scope, size: int) -> None:
-        limit = self._admission.get_limit(scope["path"])
+        limit = self.admission.max_body_bytes
+        if scope["path"] not in self.admission.large_paths:
+            limit = min(limit, MOST_REQUEST_BYTES)
         if size > limit:
             # The rest of the body is not read, so the connection cannot be used again.
             signal = TooLarge(what="request body", size=size, limit=limit)

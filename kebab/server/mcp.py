@@ -186,14 +186,6 @@ class McpServer:
             reply = report_failure("schema", fault, None).reply
             return f"The index of kebab cannot be read: {reply.message}. Tell the user."
 
-    def _is_structured(self, context: Any) -> bool:
-        """Return whether a client gets structured results."""
-        client = context.session.client_params
-        name = client.client_info.name.lower() if client and client.client_info else ""
-        if not name and context.request is not None:
-            name = context.request.headers.get("user-agent", "").lower()
-        return not (self._text_only or name.startswith(_TEXT_CLIENTS))
-
     async def _list_tools(self, *_: Any) -> dict[str, Any]:
         return {"tools": [*map(describe_tool, self._tools.values())], **_COMPLETE}
 
@@ -211,7 +203,11 @@ class McpServer:
             )
         except Signal as fault:
             result = self._build_failure(tool, fault, None)
-        if not self._is_structured(context):
+        client = context.session.client_params
+        name = client.client_info.name.lower() if client and client.client_info else ""
+        if not name and context.request is not None:
+            name = context.request.headers.get("user-agent", "").lower()
+        if self._text_only or name.startswith(_TEXT_CLIENTS):
             del result["structuredContent"]
         return {**result, **_COMPLETE}
 

@@ -21,19 +21,19 @@ from kebab.core.media import MEDIA_TYPES
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.system import translate_import_errors
 from kebab.server.guard import read_address
-from kebab.server.markup import build_tag, escape
 from kebab.server.reader import (
     ReadRequest,
+    TextToRender,
     build_article,
     build_missing,
     find_picture,
     find_place,
     load_part,
+    render_text,
 )
-from kebab.server.rendering import render
+from kebab.server.rendering import build_tag, escape, render
 from kebab.server.requests import ALLOW_WRITE, Failed, Operations, Outcome
 from kebab.server.running import Sessions, build_cookie
-from kebab.server.snippets import TextToRender, render_text
 from kebab.wire.operations import find_operation
 from kebab.wire.record import (
     NotFound,

@@ -1,8 +1,11 @@
-"""Loads a document by the operations of the server, and puts the HTML of the reader together."""
+"""Loads a document by the operations of the server, and puts the HTML of the reader together.
+
+Also renders snippets and answers as HTML, with their marks and citation markers.
+"""
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, TypeAlias
@@ -12,9 +15,19 @@ from urllib.parse import urlencode
 from msgspec import UNSET, Struct, field
 
 from kebab.core.files import find_container
-from kebab.core.media import PDF, CitationKind, get_media_type
-from kebab.server.markup import Html, build_tag, clean_line, join
-from kebab.server.rendering import Passage, RenderTask, locate_picture
+from kebab.core.media import MARKDOWN, PDF, CitationKind, get_media_type
+from kebab.server.rendering import (
+    Html,
+    Passage,
+    RenderTask,
+    build_tag,
+    clean_html,
+    clean_line,
+    escape,
+    join,
+    locate_picture,
+    render_blocks,
+)
 from kebab.server.requests import Failed, Outcome
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
@@ -199,8 +212,22 @@ def _cut_pages(
 
 def build_article(part: Part, bodies: Sequence[Html]) -> Html:
     """Return the document as an element of the page."""
-    document = part.detail.document
-    content = _build_pages(part, bodies) if part.pages else join(bodies)
+    document, pages = part.detail.document, list(bodies)
+    if part.pages:  # of a PDF
+        pages = [
+            build_tag(
+                "section",
+                build_tag("p", f"page {number}", class_="page-number"),
+                body,
+                class_="page",
+                data_page=number,
+            )
+            for body, number in zip(bodies, part.pages, strict=True)
+        ]
+    content = join(pages)
+    # The direction of most letters of the body; its properties do not count.
+    text = "".join(task.text for task in part.tasks)
+    kinds = Counter(map(bidirectional, _FRONT_MATTER.sub("", text)[:_MOST_LETTERS]))
     notes = [part.note, *part.detail.warnings] if part.note else part.detail.warnings
     return build_tag(
         "article",
@@ -210,7 +237,7 @@ def build_article(part: Part, bodies: Sequence[Html]) -> Html:
         build_tag("div", content, class_="doc-body", lang=document.lang or None),
         _build_link(part, "later"),
         class_="doc",
-        dir=_find_direction(part),
+        dir="rtl" if kinds["R"] + kinds["AL"] > kinds["L"] else "ltr",
         data_doc=document.doc_id,
         data_lines=f"{part.first}-{part.last}",
     )
@@ -218,14 +245,6 @@ def build_article(part: Part, bodies: Sequence[Html]) -> Html:
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
 _MOST_LETTERS = 4_000
-
-
-def _find_direction(part: Part) -> str:
-    """Return the direction of most letters of the body; its properties do not count."""
-    text = "".join(task.text for task in part.tasks)
-    body = _FRONT_MATTER.sub("", text)[:_MOST_LETTERS]
-    kinds = Counter(map(bidirectional, body))
-    return "rtl" if kinds["R"] + kinds["AL"] > kinds["L"] else "ltr"
 
 
 _TAG = re.compile("<[^<>]*>")
@@ -255,20 +274,6 @@ def _build_head(part: Part, content: Html) -> Html:
     )
 
 
-def _build_pages(part: Part, bodies: Sequence[Html]) -> Html:
-    """Return the text of a PDF by its pages."""
-    return join(
-        build_tag(
-            "section",
-            build_tag("p", f"page {number}", class_="page-number"),
-            body,
-            class_="page",
-            data_page=number,
-        )
-        for body, number in zip(bodies, part.pages, strict=True)
-    )
-
-
 def _build_link(part: Part, which: str) -> Html:
     """Return the link to the part before or after, empty where there is none."""
     before = max(1, part.first - MOST_LINES)
@@ -282,3 +287,125 @@ def _build_link(part: Part, which: str) -> Html:
     query = urlencode({"doc": part.detail.document.doc_id, "from": line})
     link = build_tag("a", f"{which} lines", href=f"/?{query}", class_=which, data_from=line)
     return build_tag("p", link, class_="parts")
+
+
+class TextToRender(Struct, frozen=True, forbid_unknown_fields=True):
+    """A snippet or an answer.
+
+    `marks` are the ranges of code points to mark, and `labels` their classes, `hit` unless given.
+    `headings` are lines that the page shows elsewhere. With `markers` these citation markers become
+    buttons, as `[1]` does.
+    """
+
+    text: str
+    media: str = MARKDOWN
+    marks: list[tuple[int, int]] = []
+    labels: list[str] = []
+    headings: list[str] = []
+    markers: list[int] = []
+
+
+_MOST_TEXT = 100_000
+_OPEN, _CLOSE = "\ue000", "\ue001"
+"""Stand for the ends of a mark while the text is rendered; the text itself loses them."""
+_SIGNS = str.maketrans(dict.fromkeys(map(ord, (_OPEN, _CLOSE)), " "))
+_BLOCK_SIGNS = re.compile(
+    r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)]|#{1,6}|>)[ \t]+)*(?:\[!\w+\][+-]?[ \t]*)?"
+)
+_MARKER = re.compile(r"\[(\d{1,3})\]")
+_HEADING_TAG = re.compile(r"<(/?)h[1-6]\b[^>]*>")
+
+
+def render_text(wanted: TextToRender) -> Html:
+    """Return the HTML of a snippet or an answer, with its marks.
+
+    Headings become paragraphs, because the page has an outline of its own.
+    """
+    text, shown = _insert_marks(wanted.text[:_MOST_TEXT].translate(_SIGNS), wanted.marks)
+    if wanted.headings:
+        text = "\n".join(_drop_headings(text.split("\n"), {*wanted.headings}))
+        # Links that the snippet cut lose their brackets.
+        text = _CUT_START.sub(r"\2", _CUT_END.sub(r"\1", text))
+    html: str = render_blocks(RenderTask("", "", wanted.media, text))
+    html = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}p>", html)
+    return clean_html(_replace_signs(html, wanted, shown))
+
+
+_UNDERLINE = re.compile(r"[ \t]*(?:={2,}|-{2,})[ \t]*")
+_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_CUT_END = re.compile(r"!?\[\[(?:[^\[\]\n|]*\|)?([^\[\]\n]*)\Z")
+_CUT_START = re.compile(r"\A([^\[\]\n]*\|)?([^\[\]\n]*)\]\]")
+
+
+def _drop_headings(lines: Sequence[str], elsewhere: set[str]) -> Iterator[str]:
+    """Yield lines without those headings, and with a head for the rows of a table without one."""
+    before = ""
+    for index, line in enumerate(lines):
+        bare = line.replace(_OPEN, "").replace(_CLOSE, "").strip()
+        after = lines[index + 1] if index + 1 < len(lines) else ""
+        is_heading = bare.startswith("#") or _UNDERLINE.fullmatch(after)
+        is_rule = _UNDERLINE.fullmatch(line) and not before
+        if is_rule or (is_heading and bare.strip("#").strip() in elsewhere):
+            before = ""
+            continue
+        if bare.startswith("|") and not before.startswith("|"):
+            yield from _build_table_head(bare, after)
+        before = bare
+        yield line
+
+
+def _build_table_head(row: str, after: str) -> Iterator[str]:
+    """Yield the lines that make rows a table; the snippet may begin in the middle of one."""
+    if not _DELIMITER.fullmatch(after):
+        columns = max(1, row.strip("|").count("|") + 1)
+        yield "|" + "  |" * columns
+        if not _DELIMITER.fullmatch(row):
+            yield "|" + "---|" * columns
+
+
+def _insert_marks(text: str, marks: Sequence[tuple[int, int]]) -> tuple[str, list[int]]:
+    """Return text with a sign at both ends of marks, and which marks these are, in their order.
+
+    None stands before the sign of a block. A mark that another one covers is left out.
+    """
+    parts, shown, done = list[str](), list[int](), 0
+    for index, (start, end) in sorted(enumerate(marks), key=lambda item: item[1]):
+        block = _BLOCK_SIGNS.match(text, text.rfind("\n", 0, start) + 1)
+        first = max(start, done, block.end() if block else 0)
+        if first < end <= len(text):
+            parts += [text[done:first], _OPEN, text[first:end], _CLOSE]
+            shown.append(index)
+            done = end
+    return "".join([*parts, text[done:]]), shown
+
+
+def _replace_signs(html: str, wanted: TextToRender, shown: Sequence[int]) -> str:
+    """Return HTML with marks in place of their signs, each within one element, and buttons."""
+    known, opened, is_open, is_code = set(wanted.markers), 0, False, False
+
+    def build_button(match: re.Match[str]) -> str:
+        number = match[1]
+        if is_code or int(number) not in known:
+            return match[0]
+        return f'<button type="button" class="marker" data-marker="{number}">{number}</button>'
+
+    parts = []
+    for piece in _TAG_OR_SIGN.split(html):
+        if piece == _OPEN:
+            opened, is_open = opened + 1, True
+        elif piece == _CLOSE:
+            is_open = False
+        elif piece.startswith("<"):
+            is_code = piece.startswith("<code") or (is_code and not piece.startswith("</code"))
+            parts.append(piece.replace(_OPEN, "").replace(_CLOSE, ""))
+        elif is_open and piece.strip() and opened <= len(shown):
+            index = shown[opened - 1]
+            name = wanted.labels[index] if index < len(wanted.labels) else "hit"
+            inner = _MARKER.sub(build_button, piece)
+            parts.append(f'<mark class="{escape(name)}" data-mark="{index}">{inner}</mark>')
+        else:
+            parts.append(_MARKER.sub(build_button, piece))
+    return "".join(parts)
+
+
+_TAG_OR_SIGN = re.compile(f"(<[^<>]*>|{_OPEN}|{_CLOSE})")

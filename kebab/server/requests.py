@@ -21,8 +21,8 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kebab.app.audit_log import FailedCall, log_failure
 from kebab.app.classify import ClassifiedError, build_view, classify_error
+from kebab.app.errors import FailedCall, log_failure
 from kebab.app.facade import Kebab, decode_operation_request, find_operation_status
 from kebab.app.model_adapters import Embedders
 from kebab.config.settings import Settings, resolve_paths
@@ -202,7 +202,11 @@ class KebabPool:
             ConfigInvalid: The settings name an embedding model that does not exist.
         """
         key = settings, read_only
-        kebab = self._take(key) or self._open(settings, read_only=read_only)
+        with self._lock:
+            fitting = [one for one in self._idle if one[0] == key]
+            if fitting:
+                self._idle.remove(fitting[-1])
+        kebab = fitting[-1][1] if fitting else self._open(settings, read_only=read_only)
         try:
             yield kebab
         except (InvalidInput, InvalidCursor, StaleCursor):
@@ -219,15 +223,6 @@ class KebabPool:
             idle, self._idle = self._idle, []
         for _, kebab in idle:
             kebab.close()
-
-    def _take(self, key: "_Key") -> Kebab | None:
-        """Return the idle knowledge base that was used last, None when all are leased."""
-        with self._lock:
-            fitting = [one for one in self._idle if one[0] == key]
-            if not fitting:
-                return None
-            self._idle.remove(fitting[-1])
-        return fitting[-1][1]
 
     def _open(self, settings: Settings, *, read_only: bool) -> Kebab:
         key = (settings.models.embedding, settings.models_dir), settings.offline

@@ -105,7 +105,7 @@ _review = partial(Operation, events_path="stream:ReviewEvent", cancellable=True,
 OPERATIONS: Mapping[str, Operation] = {
     row.name: row
     for row in (
-        Operation("search", "search", "bases:search_all"),
+        Operation("search", "search", "search:search_all"),
         Operation("grep", "fetch", "grep:grep", exact=True),
         Operation("ask", "ask", "ask:ask", events_path="ask:AnswerEvent"),
         Operation("related", "library", "library:find_related"),
@@ -133,7 +133,7 @@ OPERATIONS: Mapping[str, Operation] = {
         _work("model_pull", "health", "models:pull_model"),
         _work("model_use", "health", "models:use_model"),
         Operation("doctor", "health", "doctor:check_health", events_path="health:Doctor"),
-        _work("repair", "health", "repair:repair", flag_of="doctor"),
+        _work("repair", "health", "doctor:repair", flag_of="doctor"),
         Operation("schema", "health", "schema:describe_build"),
         Operation("errors", "error", "errors:count_errors"),
         Operation("inspect_error", "error", "errors:inspect_error", flag_of="errors"),

@@ -89,8 +89,8 @@ HOMES = {
     "starlette": ("kebab.server.application", "kebab.server.page"),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code.symbols",),
-    "uvicorn": ("kebab.server.run",),
-    "watchfiles": ("kebab.server.notifier",),
+    "uvicorn": ("kebab.server.application",),
+    "watchfiles": ("kebab.server.watcher",),
     "yaml": ("kebab.parse", "kebab.cli.integrations"),
 }
 RUN_AS_A_PROGRAM = {"pip", "rumdl", "typos"}

@@ -82,11 +82,11 @@ TABLES = {
         "test_every_exception_of_the_library_is_answered_or_belongs_to_what_is_not_used",
     ),
     "uvicorn": (
-        "server/test_run.py",
+        "server/test_application_run.py",
         "test_every_exception_of_the_library_belongs_to_what_is_not_used",
     ),
     "watchfiles": (
-        "server/test_notifier.py",
+        "server/test_watcher_notifier.py",
         "test_every_exception_of_the_library_is_one_that_is_caught",
     ),
     "yaml": (

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
     from kebab.cli.render.canvas import Canvas
     from kebab.config.settings import Settings
-    from kebab.server.run import Started
+    from kebab.server.application import Started
     from kebab.wire.stream import WatchEvent
 
 BACKGROUND_IDLE_S = 7_200.0
@@ -98,8 +98,8 @@ def _serve(context: CommandContext, settings: Settings, flags: dict[str, Any]) -
     if flags["allow_write"] or flags["watches"]:
         context.require_writable("serve")
     from kebab.cli.servers import build_options, open_page
+    from kebab.server.application import Address, run_server
     from kebab.server.requests import DEFAULT_DEADLINE_S
-    from kebab.server.run import Address, run_server
 
     options = replace(
         build_options(context, allow_write=flags["allow_write"]),

@@ -8,11 +8,11 @@ from pathlib import Path
 import apsw
 import pytest
 
-from kebab.app.bases import search_all
 from kebab.app.context import AppContext
 from kebab.app.ingest import ingest
 from kebab.app.library import list_documents
 from kebab.app.publish import publish
+from kebab.app.search import search_all
 from kebab.config.load import load_settings
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed.registry import MODELS

@@ -3,10 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.audit_log import FailedCall, append_line, record_error
 from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
-from kebab.app.errors import count_errors, explain_codes, inspect_error
+from kebab.app.errors import (
+    FailedCall,
+    append_line,
+    count_errors,
+    explain_codes,
+    inspect_error,
+    record_error,
+)
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import Locked, ModelBusy, ModelUnreachable
 from kebab.wire.error import ErrorCatalog, ErrorsRequest, ExplainRequest, InspectErrorRequest
@@ -27,7 +33,7 @@ def fail(log, monkeypatch):
     """Note a fault at some second; return its correlation id."""
 
     def note(fault, second):
-        monkeypatch.setattr("kebab.app.audit_log.time.time", lambda: START + second)
+        monkeypatch.setattr("kebab.app.errors.time.time", lambda: START + second)
         known = classify_error(fault, operation="ask")
         assert record_error(fault, known, FailedCall(), log)
         return known.reply.correlation_id

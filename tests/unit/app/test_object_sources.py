@@ -2,9 +2,9 @@ import sys
 
 import pytest
 
-from kebab.app.bases import search_all as search
 from kebab.app.ingest import ingest
 from kebab.app.library import list_sources, remove_source
+from kebab.app.search import search_all as search
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError
 from kebab.store import objects

@@ -6,12 +6,12 @@ import time
 import pytest
 
 from kebab.app import published_copy
-from kebab.app.bases import search_all as search
 from kebab.app.context import AppContext
 from kebab.app.doctor import check_health
 from kebab.app.fetch import fetch
 from kebab.app.publish import publish
 from kebab.app.published_copy import PublishedCopy
+from kebab.app.search import search_all as search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt

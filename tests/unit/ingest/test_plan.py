@@ -4,7 +4,7 @@ from kebab.core.documents import FileStamp, KnownDocument, Source
 from kebab.core.files import FileEntry, ScanResult
 from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import IoError
-from kebab.ingest.job import IngestJob
+from kebab.ingest.job import IngestJob, Scope
 from kebab.ingest.plan import (
     FileTask,
     MissingDocument,
@@ -16,7 +16,6 @@ from kebab.ingest.plan import (
     match_moved_files,
     store_exempt_files,
 )
-from kebab.ingest.scopes import Scope
 from kebab.source.walk import FolderScanner
 
 SOURCE = Source(name="notes", root="/notes", kind="folder")

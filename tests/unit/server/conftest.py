@@ -19,11 +19,18 @@ from starlette.testclient import TestClient
 from kebab.app.facade import Kebab
 from kebab.cli.servers import render_for_model
 from kebab.config.settings import Settings
-from kebab.server.application import Site, build_application
+from kebab.server.application import (
+    Address,
+    Server,
+    Site,
+    build_application,
+    build_config,
+    open_listener,
+    silence_loggers,
+)
 from kebab.server.guard import build_hosts
 from kebab.server.mcp import McpServer
 from kebab.server.requests import Operations, ServerOptions
-from kebab.server.run import Address, Server, build_config, open_listener, silence_loggers
 from kebab.server.running import create_pass
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 from kebab.wire.ingest import IngestRequest

@@ -5,15 +5,16 @@ import pytest
 from kebab.app.classify import build_error_reply
 from kebab.core.files import ScanRules
 from kebab.errors.catalog import IoError, Locked, NotIndexed
-from kebab.server.notifier import (
+from kebab.server.watcher import (
     EVERYTHING,
     WATCHES_RECURSIVELY,
     Changes,
     FolderWatch,
     Obstacle,
     WatchedFolder,
+    Watcher,
+    WatchPorts,
 )
-from kebab.server.watcher import Watcher, WatchPorts
 from tests.fakes import replies
 
 IDLE = Changes()

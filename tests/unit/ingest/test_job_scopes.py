@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from kebab.core.documents import Source
 from kebab.errors.catalog import IoError
-from kebab.ingest.job import IngestJob
-from kebab.ingest.scopes import Scope, choose_scopes
+from kebab.ingest.job import IngestJob, Scope, choose_scopes
 from kebab.source.walk import FolderScanner
 from tests.unit.ingest.conftest import Desk, StoredLibrary
 

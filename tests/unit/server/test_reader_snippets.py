@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from kebab.server.snippets import TextToRender, render_text
+from kebab.server.reader import TextToRender, render_text
 from tests.hostile_notes import HOSTILE
 from tests.unit.server.test_rendering import check
 

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from kebab.core.files import ScanRules
-from kebab.server.notifier import EVERYTHING, FolderWatch, WatchedFolder, watch_folders
+from kebab.server.watcher import EVERYTHING, FolderWatch, WatchedFolder, watch_folders
 from tests.fakes.waiting import wait_until
 from tests.shape.libraries import list_own_exceptions
 

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.server.markup import (
+from kebab.server.rendering import (
     Html,
     clean_line,
     escape,

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.server.notifier import find_watched_folders
+from kebab.server.watcher import find_watched_folders
 from tests.unit.app import conftest as app
 
 desk = app.desk

@@ -1,4 +1,4 @@
-from kebab.app.names import list_names
+from kebab.app.facade import list_names
 from kebab.config.load import load_settings
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from kebab.app.bases import search_all as search
 from kebab.app.fetch import fetch
 from kebab.app.library import inspect_doc
+from kebab.app.search import search_all as search
 from kebab.errors.catalog import ConfigInvalid, ModelUnreachable
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import DocInspection, FetchResult, InspectDocRequest

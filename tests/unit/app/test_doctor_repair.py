@@ -4,11 +4,9 @@ from contextlib import closing
 import apsw
 import pytest
 
-from kebab.app import repair as subject
-from kebab.app.doctor import check_health
+from kebab.app.doctor import check_health, repair
 from kebab.app.ingest import ingest_text
 from kebab.app.own_files import reset
-from kebab.app.repair import repair
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.wire.health import DoctorRequest, RepairRequest, ResetRequest
 from kebab.wire.ingest import IngestTextRequest
@@ -119,7 +117,7 @@ def test_a_repair_that_was_killed_can_be_run_again(damaged, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(subject, "ingest", die)
+        patch.setattr("kebab.app.ingest.ingest", die)
         with pytest.raises(KeyboardInterrupt):
             fix(damaged)
 

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from kebab.app.audit_log import FailedCall, build_audit, record_error
 from kebab.app.classify import classify_error
+from kebab.app.errors import FailedCall, build_audit, record_error
 from kebab.errors.catalog import ModelUnreachable
 
 CALL = FailedCall(("search", "--api-key", "hunter2", "what?"), "/kb")

@@ -1,8 +1,8 @@
 import pytest
 
-from kebab.app.bases import choose_base, search_all
 from kebab.app.grep import grep
 from kebab.app.published import add_source
+from kebab.app.search import choose_base, search_all
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.fetch import GrepRequest

@@ -1,9 +1,9 @@
 import pytest
 from msgspec import UNSET
 
-from kebab.app.bases import search_all
 from kebab.app.fetch import fetch
 from kebab.app.published import add_source
+from kebab.app.search import search_all
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import IoError, StaleCursor, StoreCorrupt

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from kebab.errors.catalog import UsageInvalid
-from kebab.server.run import Address, open_listener
+from kebab.server.application import Address, open_listener
 from tests.fakes.waiting import wait_until
 from tests.shape.libraries import list_own_exceptions
 from tests.unit.server.conftest import read_until
