@@ -3,10 +3,9 @@
 `ctx.obj` is the `CommandContext` of the call, its state; `--json` sets its flag `machine`.
 """
 
-import importlib
 import inspect
 from collections.abc import Callable, Sequence
-from keyword import iskeyword
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -143,13 +142,6 @@ class Group(Command, click.Group):
         return super().resolve_command(ctx, args)
 
 
-def declare_group(
-    name: str, *, examples: Sequence[str] = (), exits: Sequence[Exit] = (), cls: type[Group] = Group
-) -> Callable[[Callable[..., Any]], Group]:
-    """Return the decorator of a group of commands."""
-    return click.group(name, cls=cls, examples=examples, exits=exits)
-
-
 def _show_help(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click calls it
     if value and not ctx.resilient_parsing:
         show_help(ctx)
@@ -233,6 +225,10 @@ COMMANDS = {name: summary for rows in SECTIONS.values() for name, summary in row
 """The summary of each command, in the order of help."""
 
 
+SHARED_MODULES = {"explain": ("errors", "explain"), "import": ("export", "import_")}
+"""The commands in the module of another one, with their names there."""
+
+
 class LazyGroup(Group):
     """A group that imports the module of a command when the command is called."""
 
@@ -244,10 +240,8 @@ class LazyGroup(Group):
         """Return a command after importing its module."""
         if cmd_name not in COMMANDS:
             return None
-        # A module cannot have the name of a keyword.
-        name = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
-        module: Any = importlib.import_module(f"kebab.cli.commands.{name}")
-        command: click.Command = module.command
+        module, name = SHARED_MODULES.get(cmd_name, (cmd_name, "command"))
+        command: click.Command = getattr(import_module(f"kebab.cli.commands.{module}"), name)
         return command
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from kebab.config.settings import Settings
     from kebab.wire.record import NotFound, Reply, Request
 
-_LEAVING_COUNT = 2
-
 
 class Interrupts:
     """Counts interruptions: cancellable work is asked to stop, other work is interrupted."""
@@ -62,7 +60,7 @@ class Interrupts:
     @property
     def repeated(self) -> bool:
         """Whether there was more than one interruption."""
-        return self._count >= _LEAVING_COUNT
+        return self._count > 1
 
     @contextmanager
     def cancelling(self, notice: Callable[[], None]) -> Iterator[Cancel]:
@@ -84,8 +82,8 @@ class Interrupts:
             self._cancel.request()
             if self._notice:
                 self._notice()
-        elif self._count <= _LEAVING_COUNT:
-            if self._count == _LEAVING_COUNT:
+        elif self._count <= 2:  # noqa: PLR2004 - the second one leaves
+            if self.repeated:
                 self._leave()
             raise KeyboardInterrupt
 
@@ -286,11 +284,11 @@ class CommandContext:
 
     def _complete_hints(self, reply: A) -> A:
         """Return a reply whose hints use the settings and the knowledge base of this call."""
-        if not (self.flags.config or self.flags.data_dir):
-            return reply
-        from kebab.cli.hints import complete_reply
+        if self.flags.config or self.flags.data_dir:
+            from kebab.cli.hints import complete_reply
 
-        return complete_reply(reply, self.flags)
+            reply = complete_reply(reply, self.flags)
+        return reply
 
     def write_json(self, reply: Reply, status: int | None) -> None:
         """Write one line of JSON on stdout; `status` is None while it is unknown."""
@@ -313,10 +311,6 @@ class CommandContext:
         reply = self._complete_hints(reply)
         return encode_json(add_envelope(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
 
-    def replace_argument(self, old: str, new: str) -> None:
-        """Let commands that repeat this one use another word in place of an argument."""
-        self.arguments = tuple(new if word == old else word for word in self.arguments)
-
     def repeat_command_with(self, flag: str, value: str | None) -> str:
         """Return this command line for a shell with this value of a flag, empty without a value."""
         return self.repeat_command(flag, value, without=(flag,)) if value else ""
@@ -335,12 +329,10 @@ class CommandContext:
 
 def list_place_flags(flags: Flags) -> list[str]:
     """Return the flags that name the settings and the knowledge base, with absolute paths."""
-    named = (("--config", flags.config), ("--data-dir", flags.data_dir))
     from kebab.config.settings import is_address
 
-    return [
-        word
-        for name, value in named
-        if value
-        for word in (name, value if is_address(value) else os.path.abspath(value))  # noqa: PTH100 - keeps links
-    ]
+    words = []
+    for name, value in (("--config", flags.config), ("--data-dir", flags.data_dir)):
+        if value:
+            words += [name, value if is_address(value) else os.path.abspath(value)]  # noqa: PTH100 - keeps links
+    return words

@@ -92,6 +92,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     import click
 
     from kebab.app.classify import classify_error
+    from kebab.cli.hints import OUTPUT_FLAGS, change_flags, join_words
     from kebab.errors.catalog import InvalidInput
 
     if isinstance(error, click.ClickException):
@@ -105,10 +106,11 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
         error = renamed.with_traceback(error.__traceback__)
     classified = classify_error(error, operation=context.command, view=build_error_view(context))
     hint = _choose_hint(context, error, classified)
-    if hint is not None:
+    # The call that failed is no hint.
+    drop = (*OUTPUT_FLAGS, "--config", "--data-dir")
+    call = ["kebab", *change_flags(context.arguments, drop=drop, with_value=drop[1:])]
+    if hint is not None or classified.reply.hint == join_words(call):
         classified = _replace_hint(classified, hint)
-    elif _is_same_call(context, classified.reply.hint or ""):
-        classified = _replace_hint(classified, None)
     early = not context.flags_parsed and detect_json_output(context.arguments)
     return ErrorReport(error, classified, context.command, context.flags.machine or early)
 
@@ -190,10 +192,7 @@ def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | N
     provider = settings.models.llm.provider if settings else None
     call = FailedCall(context.arguments, data_dir, provider)
     log = log_failure(report.error, report.classified, call)
-    if log is None:
-        return None
-    path: str = redact(str(log))
-    return path
+    return None if log is None else redact(str(log))
 
 
 def convert_click_error(error: click.ClickException) -> UsageInvalid:
@@ -229,15 +228,6 @@ def format_parameter(param: click.Parameter) -> str:
     return param.human_readable_name.strip("[]…")
 
 
-def _is_same_call(context: CommandContext, hint: str) -> bool:
-    """Return whether a hint is the call that failed."""
-    from kebab.cli.hints import OUTPUT_FLAGS, change_flags, join_words
-
-    drop = (*OUTPUT_FLAGS, "--config", "--data-dir")
-    words = change_flags(context.arguments, drop=drop, with_value=drop[1:])
-    return hint == join_words(["kebab", *words])
-
-
 def _replace_hint(classified: ClassifiedError, hint: str | None) -> ClassifiedError:
     from msgspec import structs
 
@@ -254,16 +244,10 @@ def report_missing_library(
         return Exit.ERROR
     import json
 
+    message, hint, details = str(signal), signal.format_hint(), signal.details()
     fields = build_error_fields(
-        signal,
-        operation="kebab",
-        message=str(signal),
-        hint=signal.format_hint(),
-        details=signal.details(),
+        signal, operation="kebab", message=message, hint=hint, details=details
     )
-    write(
-        format_failure(
-            {name: json.dumps(text, ensure_ascii=False) for name, text in fields.items()}, arguments
-        )
-    )
+    texts = {name: json.dumps(text, ensure_ascii=False) for name, text in fields.items()}
+    write(format_failure(texts, arguments))
     return signal.exit

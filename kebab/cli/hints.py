@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -19,7 +19,7 @@ from kebab.core.spelling import find_likely_name
 from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from msgspec import Struct
 
@@ -46,13 +46,6 @@ _TEMPLATES = "error_row.v1"
 """The record whose hints are templates for everybody."""
 
 
-class Chunk(NamedTuple):
-    """A part of a command line: a flag with its value, or one other word with the name `""`."""
-
-    name: str
-    words: tuple[str, ...]
-
-
 def complete_hint(hint: str, flags: Flags) -> str:
     """Return a hint whose commands use the settings and the knowledge base of this call.
 
@@ -64,11 +57,6 @@ def complete_hint(hint: str, flags: Flags) -> str:
     if _COMMAND.match(hint):
         return _complete_command(hint, flags)
     return _LITERAL.sub(lambda match: _complete_command(match[0], flags), hint)
-
-
-def complete_reply(reply: S, flags: Flags) -> S:
-    """Return a reply in which every hint is complete, at any depth."""
-    return _replace_hints(reply, flags) if flags.config or flags.data_dir else reply
 
 
 def repeat_call(
@@ -91,13 +79,13 @@ def repeat_call(
 
 def join_words(words: Iterable[str]) -> str:
     """Return words as a command line for a shell; bytes that are not UTF-8 are escaped."""
-    return " ".join(map(_quote_word, words))
-
-
-def _quote_word(word: str) -> str:
-    if escape_undecodable(word) == word:
-        return shlex.quote(word)
-    return "$'" + escape_undecodable(word.replace("\\", "\\\\").replace("'", "\\'")) + "'"
+    quoted = (
+        shlex.quote(word)
+        if escape_undecodable(word) == word
+        else "$'" + escape_undecodable(word.replace("\\", "\\\\").replace("'", "\\'")) + "'"
+        for word in words
+    )
+    return " ".join(quoted)
 
 
 def change_flags(
@@ -111,26 +99,20 @@ def change_flags(
 
     The flags of `with_value` take a value, which is dropped with its flag.
     """
-    chunks = list(split_arguments(arguments, with_value))
-    end = next((at for at, chunk in enumerate(chunks) if chunk.name == _END), len(chunks))
-    kept = [word for chunk in chunks[:end] if chunk.name not in drop for word in chunk.words]
-    return [*kept, *add, *(word for chunk in chunks[end:] for word in chunk.words)]
-
-
-def split_arguments(arguments: Sequence[str], with_value: Collection[str]) -> Iterator[Chunk]:
-    """Yield the flags of a command line with their values, and its other words."""
+    kept: list[str] = []
+    after: list[str] = []
     rest = iter(arguments)
     for word in rest:
-        name, equals, _ = word.partition("=")
         if word == _END:
-            yield Chunk(_END, (word, *rest))
-        elif word.startswith("--"):
-            value = () if equals or name not in with_value else tuple(_take(rest))
-            yield Chunk(name, (word, *value))
-        elif word.startswith("-") and len(word) > 1:
-            yield Chunk(word[:2], (word, *(_take(rest) if word in with_value else ())))
-        else:
-            yield Chunk("", (word,))
+            after = [word, *rest]
+            break
+        is_long, is_short = word.startswith("--"), word.startswith("-") and len(word) > 1
+        name, equals, _ = word.partition("=") if is_long else (word[:2], "", "")
+        takes_value = not equals and (name if is_long else word) in with_value
+        words = [word, *(itertools.islice(rest, 1) if is_short and takes_value else ())]
+        if not (is_short and name in drop):
+            kept += words
+    return [*kept, *add, *after]
 
 
 def list_flags_with_value(params: Iterable[click.Parameter]) -> set[str]:
@@ -144,18 +126,16 @@ def list_flags_with_value(params: Iterable[click.Parameter]) -> set[str]:
     }
 
 
-def _take(rest: Iterator[str]) -> Iterator[str]:
-    word = next(rest, None)
-    if word is not None:
-        yield word
-
-
 def _complete_command(text: str, flags: Flags) -> str:
     """Return a command with the missing flags after its program; other text is returned as is."""
     match = _COMMAND.fullmatch(text)
     if match is None:
         return text
-    words = list(itertools.takewhile(lambda word: word != _END, _split_shell(match[2])))
+    try:
+        words = shlex.split(match[2])
+    except ValueError:  # an open quote
+        words = match[2].split()
+    words = list(itertools.takewhile(lambda word: word != _END, words))
     if not {*words[:1]}.isdisjoint(_NEED_NO_SETTINGS) or not {*words}.isdisjoint(_INFORM):
         return text
     missing = [
@@ -167,20 +147,14 @@ def _complete_command(text: str, flags: Flags) -> str:
     return f"{match[1]} {join_words(missing)}{match[2]}" if missing else text
 
 
-def _split_shell(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:  # an open quote
-        return text.split()
-
-
-def _replace_hints(value: Any, flags: Flags) -> Any:
+def complete_reply(value: Any, flags: Flags) -> Any:
+    """Return a reply, or a part of one, in which every hint is complete, at any depth."""
     import msgspec
 
     if isinstance(value, list | tuple):
         if not value or isinstance(value[0], (str, int, float)):
             return value
-        items = [_replace_hints(item, flags) for item in value]
+        items = [complete_reply(item, flags) for item in value]
         same = all(new is old for new, old in zip(items, value, strict=True))
         return value if same else items
     if not isinstance(value, msgspec.Struct) or value.__struct_config__.tag == _TEMPLATES:
@@ -189,7 +163,7 @@ def _replace_hints(value: Any, flags: Flags) -> Any:
     for name in value.__struct_fields__:
         old = getattr(value, name)
         is_hint = isinstance(old, str) and name in _HINT_FIELDS
-        new = complete_hint(old, flags) if is_hint else _replace_hints(old, flags)
+        new = complete_hint(old, flags) if is_hint else complete_reply(old, flags)
         if new is not old:
             changed[name] = new
     return msgspec.structs.replace(value, **changed) if changed else value
@@ -235,13 +209,6 @@ class UnknownName(click.UsageError):
         self.hint = hint
 
 
-def refuse_topic(name: str, names: Iterable[str], ctx: click.Context, above: str) -> UnknownName:
-    """Return the error for a word after `above` that names neither a page nor a command."""
-    near = find_likely_name(name, names)
-    hint = join_words([*above.split(), near]) if near else f"{ctx.command_path}"
-    return UnknownName(f"no such page or command `{name}`", near, hint, ctx)
-
-
 def refuse_command(group: click.Group, ctx: click.Context, words: Sequence[str]) -> UnknownName:
     """Return the error for words whose first names no command of a group."""
     name, *rest = change_flags(words, drop=OUTPUT_FLAGS, with_value=OUTPUT_FLAGS[1:])
@@ -266,20 +233,16 @@ def _find_call(
             return ("install", "--uninstall"), rest
         if own := VERBS.get(name):
             return own, [] if own[0] in _COMPLETE else rest
-        if _is_sentence([name, *rest]):
+        from kebab.search.query_parser import is_question
+
+        # One quoted text of several words, or a question.
+        if " " in name.strip() or (rest and is_question(" ".join([name, *rest]))):
             return ("search",), [name, *rest]
     near = find_likely_name(name, group.list_commands(ctx))
     if near is not None:
         return (near,), rest
     many = ctx.parent is None and len(rest) + 1 >= _SENTENCE
     return (("search",), [name, *rest]) if many else ((), [])
-
-
-def _is_sentence(words: list[str]) -> bool:
-    """Return whether words are one quoted text of several, or a question."""
-    from kebab.search.query_parser import is_question
-
-    return " " in words[0].strip() or (len(words) > 1 and is_question(" ".join(words)))
 
 
 def _can_parse(group: click.Group, words: Sequence[str]) -> bool:

@@ -31,8 +31,12 @@ SIGNALS = (2, 15)
 def run() -> "NoReturn":
     """Run kebab with the arguments of this process, and exit."""
     arguments = sys.argv[1:]
-    if arguments == ["--version"] and _print_version():
-        os._exit(0)
+    if arguments == ["--version"]:  # nothing is imported for it
+        try:
+            os.write(1, f"kebab {__version__}\n".encode())
+            os._exit(0)
+        except OSError:
+            pass
     if COMPLETION_VARIABLE in os.environ:
         os._exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
     from kebab.cli.channels import open_channels
@@ -41,15 +45,6 @@ def run() -> "NoReturn":
     status = main(arguments, open_channels(), signals=SIGNALS)
     # All output is written, and a regular shutdown of the interpreter takes time.
     os._exit(status)
-
-
-def _print_version() -> bool:
-    """Print the version without importing anything; return whether that worked."""
-    try:
-        os.write(1, f"kebab {__version__}\n".encode())
-    except OSError:
-        return False
-    return True
 
 
 def main(

@@ -210,15 +210,6 @@ rerank_option = click.option(
     default=None,
     help="Compare more or none of the first passages with the query token by token.",
 )
-per_doc_option = click.option(
-    "--per-doc", type=Count(1), help="Show at most N hits of one document."
-)
-min_confidence_option = click.option(
-    "--min-confidence",
-    type=click.Choice(["weak", "fair", "strong"]),
-    help="Show only hits of at least this confidence.",
-)
-cursor_option = click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
 
 
 def limit_option(most: int | None, noun: str, default: int | None = None) -> Callable[[F], F]:

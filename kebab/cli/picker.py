@@ -110,8 +110,18 @@ class Selection:
         """
         room = max(3, canvas.height // 2) if canvas.height else _LISTED
         first = max(0, min(self.index - room // 2, len(self.hits) - room))
-        shown = list(enumerate(self.hits))[first : first + room]
-        return [_draw_row(hit, canvas, chosen=number == self.index) for number, hit in shown]
+        rows = []
+        for number, hit in list(enumerate(self.hits))[first : first + room]:
+            chosen = number == self.index
+            mark = "> " if chosen else "  "
+            start = f"{mark}{hit.score:.2f} {hit.confidence:<6}  "
+            place = fit_location(hit.citation, canvas, len(start))
+            left = (canvas.width or 80) - len(start) - measure_width(place) - 2
+            context = " > ".join([*hit.heading_path][-2:]) or hit.title
+            context = truncate(context, left) if left > 0 else ""
+            line = f"{start}{canvas.location(place)}  {canvas.dim(context)}"
+            rows.append(canvas.strong(mark) + line[len(mark) :] if chosen else line)
+        return rows
 
     def draw_preview(self, canvas: Canvas) -> list[str]:
         """Return the passage of the chosen hit, from the scrolled line on."""
@@ -129,16 +139,6 @@ class Selection:
             lines=None,
         )
         return [canvas.dim(context), *list(lines)[self.scroll :]]
-
-
-def _draw_row(hit: SearchHit, canvas: Canvas, *, chosen: bool) -> str:
-    mark = "> " if chosen else "  "
-    start = f"{mark}{hit.score:.2f} {hit.confidence:<6}  "
-    place = fit_location(hit.citation, canvas, len(start))
-    room = (canvas.width or 80) - len(start) - measure_width(place) - 2
-    context = truncate(" > ".join([*hit.heading_path][-2:]) or hit.title, room) if room > 0 else ""
-    line = f"{start}{canvas.location(place)}  {canvas.dim(context)}"
-    return canvas.strong(mark) + line[len(mark) :] if chosen else line
 
 
 def pick_hit(

@@ -1,35 +1,40 @@
 """Passes the events of work to a display or a stream of NDJSON.
 
 After each long silence it sends a heartbeat. The streams are those of answers, of long work, of
-one search, and of reviews and translations.
+one search, and of reviews and translations. The flag `--in` brings the index of a folder up to date
+before a search or a question.
 """
 
 from __future__ import annotations
 
+import os
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+import click
 
 from kebab.app.facade import find_operation_status
-from kebab.core.progress import Cancel, Progress
+from kebab.cli.channels import WorkDisplay
+from kebab.core.progress import Progress
+from kebab.errors.catalog import Cancelled, Locked, NotIndexed
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
 from kebab.wire.operations import find_operation
+from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from kebab.app.events import EventEncoder, Line
     from kebab.app.facade import Kebab
-    from kebab.cli.channels import Display, OutputChannel, WorkDisplay
+    from kebab.cli.channels import Display, OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
-    from kebab.wire.record import NotFound, Reply, Request
-    from kebab.wire.review import AgentItems
+    from kebab.wire.record import Reply, Request
     from kebab.wire.stream import ReviewEvent
-
-    ReviewWork = Callable[[Callable[[ReviewEvent], None], Cancel], AgentItems | NotFound]
 
 
 E = TypeVar("E")
@@ -180,7 +185,6 @@ def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay
     """Return the display of long work: events, a bar, or lines."""
     if context.flags.machine:
         from kebab.app.events import WorkEncoder
-        from kebab.cli.event_lines import EventLines
 
         return EventLines(context, WorkEncoder(), stream=stream)
     from kebab.cli.render.progress import ProgressBar, ProgressLines
@@ -208,31 +212,156 @@ def run_review(
     return reply, cancel.requested
 
 
-def stream_review(context: CommandContext, work: ReviewWork) -> Exit:
+def stream_review(context: CommandContext, request: Request[R]) -> Exit:
     """Write the events of a review or a translation to stdout; return the exit status.
-
-    An interruption stops a running request to the language model at once, and finished work is
-    kept.
-
-    `work` reports its events to its first argument, and returns the last page.
 
     Raises:
         BrokenPipeError: The reader closed the pipe, and the work was interrupted.
     """
     from kebab.app.events import ReviewEncoder
-    from kebab.cli.event_lines import EventLines
 
     encoder = ReviewEncoder()
     events = EventLines(context, encoder, stream=True)
-    with (
-        report_events(context, events) as reporter,
-        context.interrupts.cancelling(_interrupt) as cancel,
-    ):
-        reply = work(reporter, cancel)
-    events.finish(Exit.DONE, reply, cancelled=cancel.requested)
+    reply, cancelled = run_review(context, request, events)
+    events.finish(Exit.DONE, reply, cancelled=cancelled)
     return encoder.status
 
 
 def _interrupt() -> None:
     """Interrupt what runs now, besides asking the work to stop."""
     raise KeyboardInterrupt
+
+
+class EventLines(WorkDisplay):
+    """Writes the events of a call as NDJSON.
+
+    As a stream all of them go to stdout, and the last ones have the reply or the error. Otherwise
+    stderr gets what tells that the work continues: the heartbeats of an answer, the events of a
+    review without its pages, and all events of long work.
+    """
+
+    def __init__(
+        self, context: CommandContext, encoder: EventEncoder[Any], *, stream: bool
+    ) -> None:
+        from kebab.app.events import WorkEncoder
+
+        self.encoder = encoder
+        self._work = encoder if isinstance(encoder, WorkEncoder) else None
+        self._context = context
+        self._stream = stream
+        self._began = self._ended = False
+        self._lock = threading.RLock()
+        self.silence_s = encoder.silence_s
+        if stream and encoder.carries_errors:
+            context.on_error = lambda fault: self._end(
+                encoder.build_failure(fault.reply, fault.exit)
+            )
+
+    def __exit__(self, *details: object) -> None:
+        """Write the terminal event of long work that failed, unless the reader closed the pipe."""
+        error = details[1]
+        if error is not None and not isinstance(error, BrokenPipeError):
+            self.abort()
+
+    def __call__(self, event: Any) -> bool:
+        """Write an event; return whether the reader sees it."""
+        line = self.encoder.take(event)
+        return line is not None and self._write(line)
+
+    def show_heartbeat(self, elapsed_ms: float) -> None:
+        """Write a heartbeat."""
+        self._write(self.encoder.build_heartbeat())
+
+    def announce_stop(self) -> None:
+        """Write that long work stops soon."""
+        if self._work:
+            self._write(self._work.build_heartbeat("stopping soon"))
+
+    def abort(self) -> None:
+        """Write the terminal event of long work that did not complete."""
+        if self._work and (self._began or self._stream):
+            self._end([(self._work.build_abortion(), None)])
+
+    def finish(self, status: int, reply: Reply | None = None, *, cancelled: bool = False) -> None:
+        """Write the last events."""
+        self._end(self.encoder.build_end(reply, Exit(status), cancelled=cancelled))
+
+    def write(self, event: Reply, status: int | None = None) -> None:
+        """Write a line."""
+        (self._context.write_json if self._stream else self._context.write_event)(event, status)
+
+    def _write(self, event: Reply) -> bool:
+        """Write an event unless the stream has ended or stderr does not get it."""
+        # Events of long work have no type.
+        kind = getattr(event, "type", "")
+        shown = self._stream or kind in ("", "heartbeat", "stage", "progress")
+        with self._lock:
+            if self._ended or not shown:
+                return False
+            self._began = True
+            self.write(event)
+        return True
+
+    def _end(self, lines: Iterable[Line]) -> None:
+        """Write the last events; the first end is the only one."""
+        with self._lock:
+            for event, status in () if self._ended else lines:
+                self.write(event, status)
+            self._ended = True
+
+
+_WAIT_S = 5
+"""The seconds that the first search of a folder waits for vectors."""
+
+in_option = click.option(
+    "--in",
+    "folder",
+    metavar="DIR",
+    help="Index this folder first if it changed, and search only there.",
+)
+
+
+def refresh_folder(
+    context: CommandContext, kebab: Kebab, folder: str | None, queries: Iterable[str]
+) -> list[DegradedChannel]:
+    """Bring the index of a folder up to date; return why that is not possible now.
+
+    Words are indexed completely, vectors as far as the time allows. What an earlier call has left
+    is left again, so that only the first call waits. Without `--in`, and for empty queries, which
+    are refused later, nothing happens.
+
+    Raises:
+        Cancelled: The user interrupted it.
+        IoError: There is no such folder.
+    """
+    from kebab.app.filters import resolve_folder
+    from kebab.wire.health import SchemaRequest
+    from kebab.wire.ingest import IngestRequest
+    from kebab.wire.library import SourceListRequest
+
+    if folder is None or not any(map(str.strip, queries)):
+        return []
+    place, reason = resolve_folder(folder), "`--read-only`"
+    if context.flags.read_only:
+        from kebab.errors.system import translate_os_errors
+
+        with translate_os_errors(folder, "read"):
+            os.stat(os.path.expanduser(folder))  # noqa: PTH111, PTH116 - a `~` of nobody is a name
+    else:
+        try:
+            paths, start = [place], f"{place.rstrip('/')}/"
+            # The source of a folder leaves out the folders of sources below it.
+            with suppress(NotIndexed):
+                for one in kebab.run(SourceListRequest()).sources:
+                    if one.kind == "folder" and one.state == "present":
+                        paths += [one.folder] * one.folder.startswith(start)
+            pending = kebab.run(SchemaRequest()).stats.pending_embeddings
+            request = IngestRequest(paths=paths, vector_seconds=0 if pending else _WAIT_S)
+            report, _ = run_work(context, request, kebab=kebab)
+        except Locked as signal:
+            reason = signal.format_message()
+        else:
+            if report.cancelled:
+                raise Cancelled(operation="search")
+            return []
+    return [DegradedChannel(channel="index", reason=reason, hint=None)]

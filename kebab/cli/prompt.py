@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
     from kebab.cli.options import ColorChoice
 
-_PROMPT = "> "
-
 
 def find_terminal(channels: OutputChannels) -> OutputChannel | None:
     """Return the channel that shows typed text, None when stdin is no terminal."""
@@ -88,7 +86,7 @@ class Prompt:
 
         keyboard, screen = open_devices(channel)
         self._channel = channel
-        self._prompt = ANSI(create_canvas(channel, color).strong(_PROMPT))
+        self._prompt = ANSI(create_canvas(channel, color).strong("> "))
         self._session: PromptSession[str] = PromptSession(
             input=keyboard, output=screen, history=_open_history(history)
         )

@@ -5,8 +5,8 @@ import re
 import pytest
 from msgspec import convert
 
+from kebab.cli.commands.serve import render_for_model
 from kebab.cli.render.compact import CONTEXT_MARK
-from kebab.cli.servers import render_for_model
 from kebab.core.media import MEDIA_TYPES, CitationKind
 from kebab.wire.search import SearchResponse
 from tests.contract.test_compact import split_blocks

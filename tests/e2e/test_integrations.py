@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from kebab.cli.commands.install import CLIENTS
 from kebab.cli.commands.schema import iterate_commands
-from kebab.cli.integrations import CLIENTS
 from tests.contract.test_help import resolve_call
 from tests.fakes.console import environment, run
 from tests.shape.tree import ROOT

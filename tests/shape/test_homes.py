@@ -91,7 +91,7 @@ HOMES = {
     "tree_sitter": ("kebab.parse.code.symbols",),
     "uvicorn": ("kebab.server.application",),
     "watchfiles": ("kebab.server.watcher",),
-    "yaml": ("kebab.parse", "kebab.cli.integrations"),
+    "yaml": ("kebab.parse", "kebab.cli.commands.install"),
 }
 RUN_AS_A_PROGRAM = {"pip", "rumdl", "typos"}
 COME_WITH_ANOTHER = {

@@ -10,7 +10,6 @@ import msgspec
 from kebab.app.events import AnswerEncoder
 from kebab.app.facade import list_request_defaults
 from kebab.cli.command import declare_command
-from kebab.cli.event_lines import EventLines
 from kebab.cli.options import (
     Count,
     add_options,
@@ -22,8 +21,7 @@ from kebab.cli.options import (
     ndjson_option,
     rerank_option,
 )
-from kebab.cli.progress import report_events
-from kebab.cli.refresh import in_option, refresh_folder
+from kebab.cli.progress import EventLines, in_option, refresh_folder, report_events
 from kebab.errors.signal import Exit
 from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest
 from kebab.wire.record import find_exit_status

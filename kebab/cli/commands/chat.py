@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from kebab.cli.command import declare_command
 from kebab.cli.commands.ask import (
@@ -57,7 +59,7 @@ class Chat:
         self._flags = flags
         self.stores = settings.ask.history and not context.flags.read_only
         """Whether questions and answers are stored."""
-        self._name: str | None = flags["session"] or self._find_new_name()
+        self._name: str | None = None
         self._last: Answer | None = None
         self._degraded: list[DegradedChannel] = []
         self._canvas = context.create_canvas(context.channels.err)
@@ -66,7 +68,7 @@ class Chat:
             "/new": self._start_session,
             "/help": lambda: self._print(*render_fields(_HELP, self._canvas)),
         }
-        self._print_session()
+        self._start_session(flags["session"])
 
     def run(self, prompt: Callable[[], str]) -> Exit:
         """Answer questions until the person leaves; return the exit status."""
@@ -88,21 +90,18 @@ class Chat:
             warned = False
             if line in _LEAVE_WORDS:
                 break
-            status = self._run_line(line)
+            status = Exit.DONE
+            if _COMMAND.fullmatch(line):
+                unknown = partial(self._print, "no such command; /help lists the commands")
+                self._commands.get(line, unknown)()
+            elif line:
+                self._context.error_reported = False
+                interrupts.reset()
+                status = Exit(run_reporting_errors(self._context, partial(self._answer, line)))
             if status == Exit.READER_GONE or interrupts.repeated:
                 return status
             self._print(*[""] * bool(line))
         return Exit.INTERRUPTED if interrupts.terminated else Exit.DONE
-
-    def _run_line(self, line: str) -> Exit:
-        if _COMMAND.fullmatch(line):
-            unknown = "no such command; /help lists the commands"
-            self._commands.get(line, lambda: self._print(unknown))()
-        elif line:
-            self._context.error_reported = False
-            self._context.interrupts.reset()
-            return Exit(run_reporting_errors(self._context, lambda: self._answer(line)))
-        return Exit.DONE
 
     def _answer(self, question: str) -> Exit:
         flags = {**self._flags, "session": self._name}
@@ -116,8 +115,6 @@ class Chat:
             self._print(*self._canvas.note("interrupted"))
             return Exit.INTERRUPTED
         self._last = reply
-        from msgspec.structs import replace
-
         # An earlier answer reported the other channels.
         new = [channel for channel in reply.retrieval.degraded if channel not in self._degraded]
         self._degraded += new
@@ -131,9 +128,10 @@ class Chat:
         lines = render_sources(self._last, self._context.create_canvas())
         self._context.channels.out.write_lines(lines)
 
-    def _start_session(self) -> None:
-        self._name, self._last = self._find_new_name(), None
-        self._print_session()
+    def _start_session(self, name: str | None = None) -> None:
+        self._name, self._last = name or self._find_new_name(), None
+        shown = clean(self._name) if self._name else "none, each question stands alone"
+        self._print(self._canvas.dim(f"session: {shown}"))
 
     def _find_new_name(self) -> str | None:
         """Return an unused session name, None when nothing is stored."""
@@ -144,10 +142,6 @@ class Chat:
         while not isinstance(self._kebab.run(SessionShowRequest(name=name)), NotFound):
             name = f"{stem}-{next(numbers)}"
         return name
-
-    def _print_session(self) -> None:
-        name = clean(self._name) if self._name else "none, each question stands alone"
-        self._print(self._canvas.dim(f"session: {name}"))
 
     def _print(self, *lines: str) -> None:
         self._context.channels.err.write_lines(lines)
@@ -162,10 +156,7 @@ class ChatNeedsPersonError(click.UsageError):
 @declare_command(
     "chat",
     exits=(Exit.NO, Exit.UNUSABLE),
-    examples=(
-        "kebab chat",
-        "kebab chat --session move --tag home",
-    ),
+    examples=("kebab chat", "kebab chat --session move --tag home"),
 )
 @ask_options
 def command(context: CommandContext, /, **flags: Any) -> Exit:

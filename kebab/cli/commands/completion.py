@@ -8,14 +8,12 @@ from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.errors.signal import Exit
 from kebab.wire.health import CompletionScript
 
-SHELLS = ("bash", "zsh", "fish")
-
 
 @declare_command(
     "completion",
     examples=("kebab completion bash", "kebab completion zsh", "kebab completion fish"),
 )
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def command(context: CommandContext, /, shell: str) -> Exit:
     """Print the completion script of a shell.
 
@@ -23,14 +21,10 @@ def command(context: CommandContext, /, shell: str) -> Exit:
     reads it from `~/.config/fish/completions/kebab.fish`. It completes commands,
     flags, paths of documents, tags, languages, sources, models, sessions, schemas and error codes.
     """
-    reply = CompletionScript(shell=shell, script=build_completion_script(shell))
-    return context.print_reply(reply, lambda reply, _: [reply.script.rstrip()])
-
-
-def build_completion_script(shell: str) -> str:
-    """Return the script that makes a shell complete the words of kebab."""
     from click.shell_completion import get_completion_class
 
     kind = get_completion_class(shell)
     assert kind is not None
-    return kind(root, {}, "kebab", COMPLETION_VARIABLE).source()
+    script = kind(root, {}, "kebab", COMPLETION_VARIABLE).source()
+    reply = CompletionScript(shell=shell, script=script)
+    return context.print_reply(reply, lambda reply, _: [reply.script.rstrip()])

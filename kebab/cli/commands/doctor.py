@@ -59,23 +59,18 @@ def command(context: CommandContext, /, *, files: bool, fix: bool, **repairs: An
     """
     if fix and files:
         raise click.UsageError("`--files` only compares, without `--fix`")
-    if fix:
-        return _repair(context, list(repairs["sources"]), repairs["dry_run"], repairs["yes"])
-    if any(repairs.values()):
-        raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
-    show = partial(context.print_part, render=render_doctor_part)
-    with context.open_kebab(report=context.report_settings()) as kebab:
-        reply = kebab.run(DoctorRequest(files=files), report=show)
-    return context.print_reply(reply, render_doctor_end)
-
-
-def _repair(context: CommandContext, sources: list[str], dry_run: bool, yes: bool) -> Exit:  # noqa: FBT001 - flags
-    """Show the plan and ask, then repair."""
-    if dry_run or not yes:
-        request = RepairRequest(dry_run=True, sources=sources)
-        plan = run_work(context, request)[0]
+    if not fix:
+        if any(repairs.values()):
+            raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
+        show = partial(context.print_part, render=render_doctor_part)
+        with context.open_kebab(report=context.report_settings()) as kebab:
+            reply = kebab.run(DoctorRequest(files=files), report=show)
+        return context.print_reply(reply, render_doctor_end)
+    dry_run, sources = repairs["dry_run"], list(repairs["sources"])
+    if dry_run or not repairs["yes"]:
+        plan, _ = run_work(context, RepairRequest(dry_run=True, sources=sources))
         if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
             return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
         confirm(context, "doctor --fix", partial(render_repair_plan, plan))
-    report = run_work(context, RepairRequest(sources=sources))[0]
+    report, _ = run_work(context, RepairRequest(sources=sources))
     return context.print_reply(report, render_repair)

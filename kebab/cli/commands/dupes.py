@@ -7,13 +7,7 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import (
-    Fraction,
-    build_request,
-    filter_options,
-    limit_option,
-    merge_flags,
-)
+from kebab.cli.options import Fraction, build_request, filter_options, limit_option, merge_flags
 from kebab.cli.progress import run_work
 from kebab.cli.render.documents import render_duplicates
 from kebab.errors.signal import Exit

@@ -1,4 +1,4 @@
-"""`kebab errors` counts recent errors, or shows one of them."""
+"""`kebab errors` counts recent errors or shows one, and `kebab explain` explains a code."""
 
 from typing import Any, get_args
 
@@ -6,10 +6,16 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.render.errors import render_error_entry, render_error_stats
+from kebab.cli.options import complete
+from kebab.cli.render.errors import (
+    render_error_entry,
+    render_error_explanations,
+    render_error_stats,
+)
 from kebab.config.settings import Settings
+from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
-from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
+from kebab.wire.error import Dimension, ErrorsRequest, ExplainRequest, InspectErrorRequest
 
 
 @declare_command(
@@ -31,10 +37,25 @@ def command(context: CommandContext, /, name: str | None, **flags: Any) -> Exit:
     A local log records the errors that ended a command, without secrets. It does not record
     interruptions and usage errors. The command needs neither settings nor a knowledge base.
     """
-    if name is not None and (flags["since"] or flags["by"]):
-        raise click.UsageError("`--id` shows one error, whatever its time and kind")
     if name is not None:
+        if flags["since"] or flags["by"]:
+            raise click.UsageError("`--id` shows one error, whatever its time and kind")
         entry = context.run(InspectErrorRequest(name=name), Settings())
         return context.print_reply(entry, render_error_entry)
     stats = context.run(ErrorsRequest(**flags), Settings())
     return context.print_reply(stats, render_error_stats)
+
+
+@declare_command(
+    "explain",
+    exits=(Exit.NO,),
+    examples=(f"kebab explain {NotIndexed.code}",),
+)
+@click.argument("code", shell_complete=complete("codes"))
+def explain(context: CommandContext, /, code: str) -> Exit:
+    """Explain an error code.
+
+    The command needs neither settings nor a network. `kebab schema --errors` lists all codes.
+    """
+    reply = context.run(ExplainRequest(code=code), Settings())
+    return context.print_reply(reply, render_error_explanations)

@@ -81,17 +81,6 @@ def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
         yield ""
         columns = [Column(), *(Column(mode.mode, right=True) for mode in reply.modes)]
         yield from render_columns(columns, rows, canvas)
-    yield from _render_notes(reply, canvas)
-
-
-def _format_value(figure: evals.EvalFigure) -> str:
-    if figure.value is None:
-        return "-"
-    return f"{figure.value:.1f}" if figure.unit == "ms" else f"{figure.value:.3f}"
-
-
-def _render_notes(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
-    golden = reply.golden
     if golden.missing:
         more = golden.missing_count - len(golden.missing)
         named = ", ".join(map(clean, golden.missing)) + (f" and {more} more" if more else "")
@@ -103,3 +92,9 @@ def _render_notes(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
             count = pluralize(channel.questions, "question")
             failure = f"{mode.mode}: {channel.channel} did not answer {count}"
             yield from canvas.note(f"{failure}: {clean(channel.reason)}")
+
+
+def _format_value(figure: evals.EvalFigure) -> str:
+    if figure.value is None:
+        return "-"
+    return f"{figure.value:.1f}" if figure.unit == "ms" else f"{figure.value:.3f}"

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import Count, complete
 from kebab.cli.render.lines import list_notes, render_fetched
@@ -16,9 +16,8 @@ SECTION_TOKENS = 2000
 """The limit of `--section` when the call sets none, as over MCP."""
 
 
-@click.command(
+@declare_command(
     "fetch",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab fetch notes/backup.md#L12-L34",
@@ -40,7 +39,6 @@ SECTION_TOKENS = 2000
     help="Print the whole section around the place, at most 2,000 tokens of it.",
 )
 @click.option("--max-tokens", type=Count(1), help="Limit all texts to about N tokens in total.")
-@click.pass_obj
 def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> Exit:
     """Print original lines of a file, as references name them.
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     Count,
@@ -18,9 +18,8 @@ from kebab.errors.signal import Exit
 from kebab.wire.fetch import GrepRequest
 
 
-@click.command(
+@declare_command(
     "grep",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab grep 'restic (backup|restore)'",
@@ -59,7 +58,6 @@ from kebab.wire.fetch import GrepRequest
     help="The form of output; `compact` names each file once, `json` is `--json`.",
 )
 @filter_options
-@click.pass_obj
 def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -> Exit:
     """Search files for a regular expression.
 

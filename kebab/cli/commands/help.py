@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import COMMANDS, Command, Group, show_help
-from kebab.cli.hints import refuse_topic
+from kebab.cli.hints import UnknownName, join_words
 from kebab.cli.render.canvas import pad
+from kebab.core.spelling import find_likely_name
 from kebab.errors.signal import Exit
 from kebab.wire.health import HelpPage, HelpTopic, HelpTopics
 
@@ -77,8 +78,10 @@ def _print_command_help(context: click.Context, words: tuple[str, ...]) -> Exit:
         names = group.list_commands(at) if isinstance(group, Group) else []
         if word not in names:
             names = names if at.parent else [*TOPICS, *names]
-            above = " ".join(["kebab help", *at.command_path.split()[1:]])
-            raise refuse_topic(word, names, context, above)
+            near = find_likely_name(word, names)
+            call_with_it = ["kebab", "help", *at.command_path.split()[1:], near or ""]
+            hint = join_words(call_with_it) if near else context.command_path
+            raise UnknownName(f"no such page or command `{word}`", near, hint, context)
         assert isinstance(group, Group)
         below = group.get_command(at, word)
         assert below is not None

@@ -12,7 +12,7 @@ from kebab.cli.options import complete_paths, ndjson_option
 from kebab.cli.progress import run_work
 from kebab.cli.render.ingest import render_ingest_report
 from kebab.config.load import replace_setting
-from kebab.config.settings import Settings, resolve_paths
+from kebab.config.settings import resolve_paths
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.signal import Exit
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
@@ -58,41 +58,30 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     _check_flags(paths, flags)
     settings = context.load_settings()
     if ray := flags.pop("ray"):
-        settings = _use_cluster(settings, ray)
+        try:
+            settings = replace_setting(settings, "ingest.ray", ray)
+        except ConfigInvalid:
+            cause = f"`--ray` takes `auto`, `local` or `HOST:PORT`, not `{ray}`"
+            raise click.UsageError(cause) from None
     from kebab.store.sqlite.connection import get_database_path
 
-    is_first = not get_database_path(resolve_paths(settings).data).is_file()
-    if is_first and not (stream or flags["dry_run"] or context.flags.machine):
-        _introduce(context, settings)
+    data, err = resolve_paths(settings).data, context.channels.err
+    is_first = not get_database_path(data).is_file()
+    is_told = is_first and not (stream or flags["dry_run"] or context.flags.machine)
+    if is_told and err.is_terminal:
+        lines = [
+            f"kebab keeps the text and an index in {data}",
+            "your files stay where they are, and as they are",
+            "Ctrl-C keeps what is done; the next `kebab ingest` goes on from there",
+            "",
+        ]
+        err.write_lines(lines)
     reply, status = run_work(context, _build_request(paths, flags), settings, stream=stream)
     if stream:
         return status
     verbose = context.flags.verbose
     render = partial(render_ingest_report, verbose=verbose, is_first=is_first)
     return context.print_reply(reply, render)
-
-
-def _use_cluster(settings: Settings, address: str) -> Settings:
-    """Return the settings with the address of a cluster."""
-    try:
-        return replace_setting(settings, "ingest.ray", address)
-    except ConfigInvalid:
-        cause = f"`--ray` takes `auto`, `local` or `HOST:PORT`, not `{address}`"
-        raise click.UsageError(cause) from None
-
-
-def _introduce(context: CommandContext, settings: Settings) -> None:
-    """Tell a person at a terminal what the first run does."""
-    err = context.channels.err
-    if err.is_terminal:
-        err.write_lines(
-            [
-                f"kebab keeps the text and an index in {resolve_paths(settings).data}",
-                "your files stay where they are, and as they are",
-                "Ctrl-C keeps what is done; the next `kebab ingest` goes on from there",
-                "",
-            ]
-        )
 
 
 def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import Group, declare_group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.cli.render.documents import render_chunk, render_document
@@ -25,7 +25,7 @@ class _NameGroup(Group):
         return super().resolve_command(ctx, args)
 
 
-@declare_group(
+@click.group(
     "inspect",
     cls=_NameGroup,
     exits=_EXITS,

@@ -56,9 +56,8 @@ def command(
     fields = {**merge_flags({"offset": offset}, flags), "limit": limit}
     reply = context.run(build_request(fields, ListRequest))
     next_page = context.repeat_command_with("--offset", str(offset + len(reply.documents)))
-    status = context.print_reply(
-        reply, partial(render_document_list, next_page=next_page, whole=all_)
-    )
+    render = partial(render_document_list, next_page=next_page, whole=all_)
+    status = context.print_reply(reply, render)
     if not to_person and (reply.has_more or not reply.documents):
         context.print_notes(reply, partial(render_list_notes, next_page=next_page))
     return status

@@ -7,9 +7,9 @@ from contextlib import closing, suppress
 import click
 
 from kebab.cli.command import declare_command
+from kebab.cli.commands.serve import build_options
 from kebab.cli.context import CommandContext
 from kebab.cli.prompt import find_terminal
-from kebab.cli.servers import build_options
 from kebab.errors.signal import Exit
 
 _SETUP = "a client starts this command itself; set one up: kebab install CLIENT --mcp"

@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import declare_group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.cli.progress import run_work
@@ -20,7 +20,7 @@ _folder = click.option(
 )
 
 
-@declare_group("model", examples=("kebab model list",))
+@click.group("model", cls=Group, examples=("kebab model list",))
 def command() -> None:
     """List, download or change the embedding model."""
 
@@ -44,8 +44,7 @@ def pull(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     settings, or the one that the knowledge base uses. Before the first ingest it is the best one
     that can be downloaded.
     """
-    request = ModelPullRequest(name=name, folder=folder)
-    reply, status = run_work(context, request)
+    reply, status = run_work(context, ModelPullRequest(name=name, folder=folder))
     return context.print_reply(reply, render_model_report, status)
 
 
@@ -59,6 +58,5 @@ def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     already. The next ingest continues an interrupted change. `auto` selects the model in the
     settings, or the best one for the languages of the documents.
     """
-    request = ModelUseRequest(name=name, folder=folder)
-    reply, status = run_work(context, request)
+    reply, status = run_work(context, ModelUseRequest(name=name, folder=folder))
     return context.print_reply(reply, render_model_report, status)

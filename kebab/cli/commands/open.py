@@ -1,23 +1,44 @@
-"""`kebab open` opens a file at a hit or a reference, or the web page."""
+"""`kebab open` opens a file at a hit or a reference, or the web page.
+
+Files with lines of their own go to the editor. Any other file is no text, so it goes to the program
+that the system has for it. Addresses go to the browser, whose server is started when none runs.
+"""
 
 import os
 import shlex
-from collections.abc import Iterator
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import PurePath
+from subprocess import DEVNULL, Popen, TimeoutExpired
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import click
 
+from kebab import platform
+from kebab.cli.channels import OutputChannels
 from kebab.cli.command import declare_command
-from kebab.cli.context import CommandContext
+from kebab.cli.context import CommandContext, list_place_flags
 from kebab.cli.options import complete
+from kebab.config.settings import Settings, resolve_paths
+from kebab.core.files import find_container
+from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.errors.signal import Exit
-from kebab.wire.citation import ABSENT, PageCitation
+from kebab.errors.system import build_missing_program, build_read_error
+from kebab.wire.citation import ABSENT, Citation, CodeCitation, LineCitation, PageCitation
 from kebab.wire.fetch import FetchRequest, OpenReport
+from kebab.wire.health import RunningServer, WebPageReport
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
+    from kebab.server.running import ServerFolder
 
 _MAX_RANK_DIGITS = 4
 
@@ -53,9 +74,7 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
     found = _find_place(context, ref)
     if isinstance(found, NotFound):
         return context.print_reply(found, _render_command)
-    from kebab.cli.editor import build_open_command, build_opener_command, run_command
     from kebab.cli.render.hits import get_line
-    from kebab.core.files import find_container
 
     # Where a file no longer has the passage, its last line is shown.
     line = max(1, min(get_line(found.citation) or 1, found.line_count))
@@ -80,12 +99,8 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
 
 def _open_page(context: CommandContext, query: str | None, *, print_only: bool) -> Exit:
     """Open the web page with the hits of a query."""
-    from kebab.cli.editor import open_browser
-    from kebab.cli.servers import find_or_start_server
-    from kebab.wire.health import WebPageReport
-
     settings = context.load_settings()
-    folder, record, started = find_or_start_server(context, settings)
+    folder, record, started = _find_or_start_server(context, settings)
     url = folder.build_login(record.url, query)
     if not print_only:
         open_browser(url, os.environ)
@@ -118,3 +133,226 @@ def _render_command(reply: OpenReport, canvas: "Canvas") -> Iterator[str]:
     """Yield the command when it was not run."""
     if not reply.ran:
         yield shlex.join(reply.command_line)
+
+
+_EDITORS = {
+    "vi vim nvim gvim mvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient"
+    " gedit xed pluma gnome-text-editor bbedit less": ("+{number}", "{file}"),
+    "code code-insiders codium vscodium cursor windsurf positron": ("--goto", "{file}:{number}"),
+    "subl sublime_text zed zeditor atom pulsar lapce": ("{file}:{number}",),
+    "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite mate": (
+        "--line",
+        "{number}",
+        "{file}",
+    ),
+    "notepad++": ("-n{number}", "{file}"),
+}
+"""How editors take a line; the JetBrains editors take `--line` before the file."""
+
+_SYSTEM_OPENERS = ("open", "xdg-open")
+_OPENERS, _TEXT_OPENERS = {"darwin": ("open",)}, {"darwin": ("open", "-t")}
+"""What shows a text; the others run a script, which a document may be."""
+
+
+def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]:
+    """Return the command of `VISUAL` or `EDITOR`, else that of the system, which knows no lines.
+
+    An editor that is not known gets the file without the line.
+
+    Raises:
+        DependencyMissing: There is no editor and no program of the system.
+    """
+    editor = _find_editor(environ)
+    if not editor:
+        return build_opener_command(file, environ, _name_editor(), is_text=True)
+    words = split_words(editor)
+    name = PurePath(words[0]).name.lower().removesuffix(".exe")
+    found = (syntax for names, syntax in _EDITORS.items() if name in names.split())
+    return [*words, *(one.format(file=file, number=line) for one in next(found, ("{file}",)))]
+
+
+def _find_editor(environ: Mapping[str, str]) -> str:
+    return environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+
+
+def _name_editor() -> str:
+    """Return the command that names an editor of this machine."""
+    return f"export EDITOR={platform.find_editor()}"
+
+
+def build_opener_command(
+    file: str, environ: Mapping[str, str], remedy: str, *, is_text: bool = False
+) -> list[str]:
+    """Return the command of the system that opens a file, in an editor if it is a text.
+
+    Raises:
+        DependencyMissing: There is none; `remedy` names another program.
+    """
+    openers = _TEXT_OPENERS if is_text else _OPENERS
+    opener = openers.get(platform.SYSTEM, ("xdg-open",))
+    if shutil.which(opener[0], path=environ.get("PATH")) is None:
+        raise build_missing_program(opener[0], "opening a file", remedy)
+    return [*opener, file]
+
+
+def split_words(command: str) -> list[str]:
+    """Return the words of a command; a path with blanks that exists is one word."""
+    if os.path.exists(command):  # noqa: PTH110 - a text of the environment
+        return [command]
+    try:
+        return shlex.split(command) or [command]
+    except ValueError:  # a quotation mark without its pair
+        return command.split()
+
+
+def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet: bool) -> None:
+    """Run the command at the terminal and wait; with `quiet` it has no terminal.
+
+    Raises:
+        DependencyMissing: The program does not exist.
+        IoError: The program cannot be started, or fails.
+    """
+    terminal = (None, channels.out.descriptor, channels.err.descriptor)
+    stdin, out, err = (DEVNULL,) * 3 if quiet else terminal
+    try:
+        done = subprocess.run(words, stdin=stdin, stdout=out, stderr=err, check=False)  # noqa: S603 - the editor that the user names
+    except FileNotFoundError as fault:
+        feature = f"opening a file with `{words[0]}`"
+        raise build_missing_program(words[0], feature, _name_editor()) from fault
+    except OSError as fault:
+        cause = f"`{words[0]}` cannot be started, {fault.strerror}"
+        raise build_read_error(file, cause) from fault
+    media = get_media_type(detect_media_type(file) or "")
+    has_lines = media.cites in (CitationKind.LINE, CitationKind.CODE)
+    if done.returncode and words[0] in _SYSTEM_OPENERS and has_lines:
+        # The system knows no program for texts.
+        raise build_missing_program(words[0], f"opening {file}", _name_editor())
+    if done.returncode:
+        raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")
+
+
+_WINDOWLESS = (
+    "vi vim nvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient less"
+)
+"""Editors that need a terminal."""
+
+
+def build_window_command(
+    file: str, citation: Citation, line: int, environ: Mapping[str, str]
+) -> list[str]:
+    """Return the command that opens a file at a citation without a terminal.
+
+    Raises:
+        DependencyMissing: There is no program for the file.
+    """
+    editor = _find_editor(environ)
+    name = PurePath(split_words(editor)[0]).name.lower() if editor else ""
+    if name in _WINDOWLESS.split() and isinstance(citation, LineCitation | CodeCitation):
+        return build_opener_command(file, environ, "export VISUAL=code", is_text=True)
+    return build_open_command(file, citation, line, environ)
+
+
+def build_open_command(
+    file: str, citation: Citation, line: int, environ: Mapping[str, str]
+) -> list[str]:
+    """Return the command that opens a file at a citation; `line` is used for lines only.
+
+    Raises:
+        DependencyMissing: There is no program for the file.
+    """
+    if isinstance(citation, LineCitation | CodeCitation):
+        return build_command(file, line, environ)
+    return build_opener_command(file, environ, f"kebab fetch {shlex.quote(citation.uri)}")
+
+
+_WAIT_S = 3.0
+"""How long a program may take to fail; a browser may run on as long as it is open."""
+PRINT_HINT = "kebab open --web --print"
+
+
+def open_browser(url: str, environ: Mapping[str, str]) -> None:
+    """Open an address in the browser of `BROWSER`, else in that of the system.
+
+    Raises:
+        DependencyMissing: There is none.
+        IoError: It cannot be started, or fails.
+    """
+    named = environ.get("BROWSER", "").strip()
+    words = [*split_words(named), url] if named else build_opener_command(url, environ, PRINT_HINT)
+    start_program(words, PRINT_HINT)
+
+
+def start_program(words: list[str], remedy: str) -> None:
+    """Start a program with windows of its own, and wait a little whether it fails.
+
+    Raises:
+        DependencyMissing: It does not exist; `remedy` is what helps.
+        IoError: It cannot be started, or fails.
+    """
+    name = shlex.quote(words[0])
+    try:
+        process = Popen(  # noqa: S603 - the program that the user names
+            words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+        )
+    except FileNotFoundError as fault:
+        raise build_missing_program(words[0], f"opening with `{name}`", remedy) from fault
+    except OSError as fault:
+        raise build_read_error(words[0], f"it cannot be started, {fault.strerror}") from fault
+    try:
+        status = process.wait(_WAIT_S)
+    except TimeoutExpired:
+        Thread(target=process.wait, daemon=True).start()  # the system forgets it when it ends
+        return
+    if status:
+        raise build_read_error(words[0], f"it ended with status {status}")
+
+
+def open_in_editor(found: FetchResult, line: int) -> None:
+    """Open a document at a line in an editor with a window of its own, else in its program.
+
+    Raises:
+        DependencyMissing: There is no program for it.
+        IoError: The program cannot be started, or fails.
+    """
+    file = str(found.file)
+    words = build_window_command(find_container(file), found.citation, line, os.environ)
+    start_program(words, "export VISUAL=code")
+
+
+_START_S, _PAUSE_S = 30.0, 0.05
+_USUAL_PORT = 7717
+
+
+def _find_or_start_server(
+    context: CommandContext, settings: Settings
+) -> "tuple[ServerFolder, RunningServer, bool]":
+    """Return the server of this knowledge base, and whether it was started now.
+
+    Raises:
+        DependencyMissing: None runs, and none can be started in the background here.
+    """
+    from kebab.server.running import find_server
+
+    paths = resolve_paths(settings)
+    if found := find_server(paths.state, paths.data):
+        return *found, False
+    started = None
+    with socket.socket() as probe:
+        port = _USUAL_PORT
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            port = 0
+    flags = [*list_place_flags(context.flags), *["--read-only"] * context.flags.read_only]
+    # With `-P` the working directory is not searched for modules.
+    words = [sys.executable, "-P", "-m", "kebab", "serve", "--background", "--port", str(port)]
+    with suppress(OSError):
+        started = Popen(  # noqa: S603 - this program
+            [*words, *flags], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+        )
+    ends_at = time.monotonic() + _START_S
+    while started is not None and started.poll() is None and time.monotonic() < ends_at:
+        if found := find_server(paths.state, paths.data):
+            return *found, True
+        time.sleep(_PAUSE_S)
+    raise build_missing_program("kebab serve", "the web page", "kebab serve --open")

@@ -2,7 +2,7 @@
 
 import click
 
-from kebab.cli.command import Command
+from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import Count, complete, limit_option
 from kebab.cli.render.documents import render_outline
@@ -10,9 +10,8 @@ from kebab.errors.signal import Exit
 from kebab.wire.fetch import OutlineRequest
 
 
-@click.command(
+@declare_command(
     "outline",
-    cls=Command,
     exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab outline",
@@ -24,7 +23,6 @@ from kebab.wire.fetch import OutlineRequest
 @click.option("--depth", type=Count(1), help="Show N levels of headings or folders.")
 @limit_option(None, "documents of a folder (20)")
 @click.option("--all", "all_", is_flag=True, help="Show all documents of every folder.")
-@click.pass_obj
 def command(
     context: CommandContext,
     /,

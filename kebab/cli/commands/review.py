@@ -1,16 +1,19 @@
-"""`kebab review` finds mistakes in documents.
+"""`kebab review` finds mistakes in documents: shows findings as they come, and applies fixes."""
 
-It checks the flags and builds the request; `kebab.cli.review` shows findings and applies fixes.
-"""
+from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shlex
+from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
+from msgspec.structs import replace
 
+from kebab.app.events import ReviewEncoder
+from kebab.app.review_files import ItemLocator
+from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.command import declare_command
-from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     build_request,
     complete_paths,
@@ -18,13 +21,40 @@ from kebab.cli.options import (
     merge_flags,
     ndjson_option,
 )
+from kebab.cli.progress import EventLines, run_review, stream_review
+from kebab.cli.prompt import confirm
+from kebab.cli.render.canvas import clean, truncate
+from kebab.cli.render.progress import CLEAR_LINE
+from kebab.cli.render.review import (
+    ReviewTally,
+    SarifLog,
+    render_applied,
+    render_fix_plan,
+    render_items,
+    render_no_page,
+    render_path,
+    render_positions,
+    render_review_notes,
+    render_summary,
+)
+from kebab.errors.catalog import Cancelled
 from kebab.errors.signal import Exit
+from kebab.wire.record import NotFound, find_exit_status
 from kebab.wire.review import (
     MAX_PAGE_ITEMS,
+    AgentItems,
     FailOnName,
+    ReviewApplyRequest,
     ReviewRequest,
     ReviewTierName,
+    TranslateRequest,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kebab.cli.context import CommandContext
+    from kebab.wire.stream import ReviewEvent
 
 _HEAD = "HEAD"
 _APPLY_FLAGS = ("dry_run", "unsafe", "yes")
@@ -48,9 +78,6 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
     ):
         if is_wrong:
             raise click.UsageError(cause)
-
-
-FORMS = ("text", "sarif")
 
 
 @declare_command(
@@ -83,7 +110,11 @@ FORMS = ("text", "sarif")
     help="The least severity with the exit status 1; `suggestion` by default.",
 )
 @click.option(
-    "--format", "form", type=click.Choice(FORMS), default="text", help="The form of text output."
+    "--format",
+    "form",
+    type=click.Choice(["text", "sarif"]),
+    default="text",
+    help="The form of text output.",
 )
 @click.option(
     "--changed",
@@ -114,40 +145,21 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
     says so. With one of them a model without a usable answer is an error, and text that it did not
     answer makes the exit status 1; `--run-id` asks about it again.
     """
-    names = _take_names(names, flags)
+    # A path behind `--changed` is what to review.
+    if (changed := flags["changed"]) is not None:
+        if changed != _HEAD and Path(changed).exists():
+            flags["changed"], names = _HEAD, (changed, *names)
+        names = names or (() if flags["run_id"] else (".",))
     _check_flags(flags, names, form, json=context.flags.machine)
     if flags["apply"]:
-        from kebab.cli.review import review_and_apply
-
         request = _build_request(names, flags, all_pages=True)
         return review_and_apply(context, request, **{name: flags[name] for name in _APPLY_FLAGS})
     if flags["stream"]:
-        from kebab.cli.progress import stream_review
-
-        request = _build_request(names, flags, all_pages=True)
-        return stream_review(
-            context, lambda report, cancel: context.run(request, report=report, cancel=cancel)
-        )
+        return stream_review(context, _build_request(names, flags, all_pages=True))
     if context.flags.machine:
-        from kebab.cli.render.review import render_no_page
-        from kebab.cli.review import review_quietly
-
-        request = _build_request(names, flags)
-        page, cancelled = review_quietly(context, request)
+        page, cancelled = review_quietly(context, _build_request(names, flags))
         return context.print_reply(page, render_no_page, Exit.INTERRUPTED if cancelled else None)
-    from kebab.cli.review import review_and_show
-
     return review_and_show(context, _build_request(names, flags, all_pages=True), form)
-
-
-def _take_names(names: tuple[str, ...], flags: dict[str, Any]) -> tuple[str, ...]:
-    """Return what to review: a path behind `--changed` is a name, and without one it is `.`."""
-    changed = flags["changed"]
-    if changed is None:
-        return names
-    if changed != _HEAD and Path(changed).exists():
-        flags["changed"], names = _HEAD, (changed, *names)
-    return names or (() if flags["run_id"] else (".",))
 
 
 def _build_request(
@@ -163,3 +175,204 @@ def _build_request(
         "all_pages": all_pages,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)
+
+
+_EVERY_MS = 30_000
+
+
+class PageDisplay:
+    """Shows the pages of a review; this one shows nothing, because fixes are applied."""
+
+    def show(self, page: AgentItems) -> None:
+        """Show a page."""
+
+    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
+        """Show the end."""
+
+
+class TextDisplay(PageDisplay):
+    """Shows findings below their file; as `lines`, one line each with the summary on stderr."""
+
+    def __init__(self, context: CommandContext, *, lines: bool) -> None:
+        self._out, self._err = context.channels
+        self._canvas = context.create_canvas(self._err if lines else self._out)
+        self._lines = lines
+        self._locator = ItemLocator()
+        self._file: str | None = None
+
+    def show(self, page: AgentItems) -> None:
+        """Show the findings of a page; the path of their file comes first."""
+        if page.document is None or not page.items:
+            return
+        located = self._locator.locate(page)
+        if self._lines:
+            self._out.write_lines(render_positions(page, located))
+            return
+        lines = [""] if self._file else []
+        if page.document.file != self._file:
+            lines += render_path(page.document, located.state, self._canvas)
+        self._file = page.document.file
+        self._out.write_lines([*lines, *render_items(page, located, self._canvas)])
+
+    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
+        """Show the summary."""
+        blank = [""] if self._file else []
+        channel = self._err if self._lines else self._out
+        channel.write_lines([*blank, *render_summary(tally, self._canvas)])
+
+
+class SarifDisplay(PageDisplay):
+    """Writes the log of all findings at the end."""
+
+    def __init__(self, context: CommandContext) -> None:
+        self._log = SarifLog()
+        self._out = context.channels.out
+        self._locator = ItemLocator()
+
+    def show(self, page: AgentItems) -> None:
+        """Keep the findings of a page."""
+        self._log.add(page, self._locator.locate(page))
+
+    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
+        """Write the log."""
+        self._out.write_lines(self._log.render(tally, completed=completed))
+
+
+class ReviewDisplay(Display["ReviewEvent"]):
+    """Shows the pages of a review, and on stderr a line about the work.
+
+    On a terminal the line changes every half second; elsewhere there is one every 30 seconds.
+    """
+
+    silence_s = 0.5
+
+    def __init__(
+        self, context: CommandContext, pages: PageDisplay, *, verb: str = "reviewing"
+    ) -> None:
+        self._verb = verb
+        self.tally = ReviewTally()
+        self.status = Exit.DONE
+        self.run_id: str | None = None
+        self._pages = pages
+        self._last: AgentItems | None = None
+        self._channel: OutputChannel = context.channels.err
+        self._canvas = context.create_canvas(self._channel)
+        self._label, self._units = verb, ""
+        self._is_drawn = False
+        self._written_ms = 0.0
+
+    def __exit__(self, *_: object) -> None:
+        """Remove the line."""
+        self.abort()
+
+    def __call__(self, event: ReviewEvent) -> bool:
+        """Show an event; only pages are seen at once."""
+        data = event.data
+        if isinstance(data, AgentItems):
+            self._show(data)
+            return False
+        self.run_id = data.run_id or self.run_id
+        if event.type == "stage" and data.label:
+            self._label = f"{self._verb} {clean(data.label)}"
+        elif event.type == "progress" and data.total:
+            self._units = f"{data.emitted or 0:,} of {data.total:,} units, "
+        return False
+
+    def _show(self, page: AgentItems) -> None:
+        self.run_id, self._last = page.run_id, page
+        self.tally.add(page)
+        self.status = max(self.status, find_exit_status(page))
+        self.abort()
+        self._pages.show(page)
+
+    def show_heartbeat(self, elapsed_ms: float) -> None:
+        """Write the line about the work."""
+        line = f"{self._label}  {self._units}{elapsed_ms / 1000:.0f} s"
+        if self._canvas.live:
+            line = truncate(line, self._channel.columns - 1)
+            self._channel.write(CLEAR_LINE + self._canvas.dim(line))
+            self._is_drawn = True
+        elif elapsed_ms - self._written_ms >= _EVERY_MS:
+            self._written_ms = elapsed_ms
+            self._channel.write(f"{line}\n")
+
+    def finish(self, reply: AgentItems, *, completed: bool) -> None:
+        """Show the last page unless it was reported, and the summary."""
+        last = self._last
+        if last is None or (reply.chunk_id, reply.items) != (last.chunk_id, last.items):
+            self._show(reply)
+        self._pages.finish(self.tally, completed=completed)
+
+    def abort(self) -> None:
+        """Remove the line."""
+        if self._is_drawn:
+            self._channel.write(CLEAR_LINE)
+            self._is_drawn = False
+
+
+def review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
+    """Show all findings."""
+    lines = not context.channels.out.is_terminal
+    pages = SarifDisplay(context) if form == "sarif" else TextDisplay(context, lines=lines)
+    display = ReviewDisplay(context, pages)
+    reply, cancelled = run_review(context, request, display)
+    if isinstance(reply, NotFound):
+        return context.print_reply(reply, render_no_page)
+    display.finish(reply, completed=not cancelled)
+    write_notes(context, display, completed=not cancelled)
+    return Exit.INTERRUPTED if cancelled else display.status
+
+
+def write_notes(context: CommandContext, display: ReviewDisplay, *, completed: bool) -> None:
+    """Write what limits the result, and the next commands."""
+    channel, tally = context.channels.err, display.tally
+    canvas = context.create_canvas(channel)
+    lines = [*render_review_notes(tally, canvas)]
+    command = f"kebab review --run-id {display.run_id}"
+    if not completed and display.run_id:
+        lines.append(canvas.step("go on", command))
+    if context.channels.out.is_terminal and completed and tally.fixes and display.run_id:
+        if tally.safe_fixes:
+            lines.append(canvas.step("apply the fixes", f"{command} --apply"))
+        if tally.fixes > tally.safe_fixes:
+            lines.append(canvas.step("apply all fixes", f"{command} --apply --unsafe"))
+    channel.write_lines(lines)
+
+
+def review_quietly(
+    context: CommandContext, request: ReviewRequest | TranslateRequest
+) -> tuple[AgentItems | NotFound, bool]:
+    """Return the reply, and whether it was cancelled; the progress is events on stderr."""
+    if context.flags.machine:
+        return run_review(context, request, EventLines(context, ReviewEncoder(), stream=False))
+    return run_review(context, request, ReviewDisplay(context, PageDisplay()))
+
+
+def review_and_apply(
+    context: CommandContext, request: ReviewRequest, *, dry_run: bool, unsafe: bool, yes: bool
+) -> Exit:
+    """Review all documents unless a run is given, and apply the fixes.
+
+    Raises:
+        Cancelled: The review was interrupted, or the answer was no.
+        ConfirmationRequired: Nobody can confirm, and `yes` is not given.
+        ReadOnly: Writing is switched off.
+    """
+    if not dry_run or not request.run_id:  # fixes are those of a stored run
+        context.require_writable("review --apply")
+    run_id = request.run_id
+    if not run_id:
+        reply, cancelled = review_quietly(context, request)
+        if isinstance(reply, NotFound):
+            return context.print_reply(reply, render_applied)
+        if cancelled:
+            raise Cancelled(operation="review")
+        run_id = reply.run_id
+    fixes = ReviewApplyRequest(run_id=run_id, unsafe=unsafe)
+    if dry_run or not yes:
+        plan = context.run(replace(fixes, dry_run=True))
+        if dry_run or isinstance(plan, NotFound):
+            return context.print_reply(plan, render_applied)
+        operation = f"review --run-id {shlex.quote(run_id)} --apply" + " --unsafe" * unsafe
+        confirm(context, operation, partial(render_fix_plan, plan))
+    return context.print_reply(context.run(fixes), render_applied)

@@ -73,13 +73,12 @@ def command(
         return context.print_reply(catalog, render_error_table)
     from kebab.wire.health import SchemaRequest
 
-    return context.print_reply(context.run(SchemaRequest()), _render)
+    def render(reply: "Introspection", canvas: "Canvas") -> Iterable[str]:
+        from kebab.cli.render.health import render_schema
 
+        return render_schema(reply, canvas)
 
-def _render(reply: "Introspection", canvas: "Canvas") -> Iterable[str]:
-    from kebab.cli.render.health import render_schema
-
-    return render_schema(reply, canvas)
+    return context.print_reply(context.run(SchemaRequest()), render)
 
 
 _LONGEST_CHOICES = 30
@@ -141,9 +140,11 @@ def list_commands(*, reading: bool = False) -> CommandList:
 
 def _format_usage(path: str, command: Command, filters: Mapping[str, click.Parameter]) -> str:
     context = click.Context(command, info_name=path)
-    arguments = [
-        _format_argument(one, context) for one in command.params if isinstance(one, click.Argument)
-    ]
+    arguments = []
+    for one in command.params:
+        if isinstance(one, click.Argument):
+            words = one.make_metavar(context).strip("[]….{}") + "…" * (one.nargs != 1)
+            arguments.append(words if one.required else f"[{words}]")
     options = [one for one in command.params if not isinstance(one, GlobalOption | click.Argument)]
     shared: list[click.Parameter] = []
     own: list[click.Parameter] = []
@@ -154,11 +155,6 @@ def _format_usage(path: str, command: Command, filters: Mapping[str, click.Param
     # A command that takes all filters but one, as `related` does, still names the group.
     group = ["[FILTERS]"] if len(shared) > 1 else [_format_options(shared)]
     return " ".join(filter(None, [path, *arguments, *group, _format_options(own)]))
-
-
-def _format_argument(argument: click.Argument, context: click.Context) -> str:
-    words = argument.make_metavar(context).strip("[]….{}") + "…" * (argument.nargs != 1)
-    return words if argument.required else f"[{words}]"
 
 
 def _format_options(options: Sequence[click.Parameter]) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,21 +15,15 @@ from kebab.cli.context import CommandContext
 from kebab.cli.options import (
     Count,
     build_request,
-    cursor_option,
     filter_options,
     limit_option,
     merge_flags,
-    min_confidence_option,
     mode_option,
     ndjson_option,
-    per_doc_option,
     read_form,
     rerank_option,
 )
-from kebab.cli.refresh import (
-    in_option,
-    refresh_folder,
-)
+from kebab.cli.progress import EventLines, in_option, refresh_folder
 from kebab.config.settings import Search, Settings
 from kebab.core.queries import FILTERS
 from kebab.errors.signal import Exit
@@ -37,7 +31,6 @@ from kebab.wire.record import DECODE_ERRORS, find_exit_status
 from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchHit, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
-    from kebab.cli.channels import OutputChannel
     from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.hits import Paging
 
@@ -69,72 +62,37 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 """The forms of text output with the fields of the request that each changes by default."""
 
 
-def refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
-    """Refuse flags that exclude each other.
-
-    Raises:
-        UsageError: Queries come from stdin and from the command line, a person chooses from
-            something else than the first page of one query, or `-l` contradicts another form.
-    """
+def _refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
+    """Refuse flags that exclude each other."""
     if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
         raise click.UsageError("`--bulk` takes its queries from stdin")
     if flags["interactive"]:
-        others = {"bulk": "--bulk", "stream": "--stream", "queries": "--query"}
-        others["cursor"] = "--cursor"
-        for name, flag in others.items():
+        for name in ("bulk", "stream", "queries", "cursor"):
+            flag = "--query" if name == "queries" else f"--{name}"
             if flags[name]:
                 raise click.UsageError(f"`--interactive` and `{flag}` exclude each other")
     if flags["files_with_matches"] and flags["form"] not in ("text", "paths"):
         raise click.UsageError(f"`-l` prints paths and `--format {flags['form']}` does not")
 
 
-def build_paging(
-    context: CommandContext,
-    request: SearchRequest,
-    flags: dict[str, Any],
-    *,
-    form: str,
-    show_all: bool,
-) -> "Paging":
-    """Return what a page of text shows; a page that the caller chooses is shown whole.
-
-    A person gets the command for more, a program that has made the call only the flags to add.
-    """
-    from kebab.cli.render.hits import Paging, format_added_words
-
-    chosen = any(flags[name] for name in ("limit", "cursor", "trace", "detail"))
-    return Paging(
-        limit=request.limit,
-        grows=form != "compact",
-        fits_screen=not (chosen or show_all),
-        shows_weak=show_all,
-        whole=bool(flags["detail"]),
-        repeat=format_added_words if form == "compact" else context.repeat_command,
-    )
-
-
-def render_page(
+def _render_page(
     context: CommandContext, form: str, paging: "Paging", reply: SearchResponse, canvas: "Canvas"
 ) -> Iterator[str]:
-    """Yield the lines of a page in a form of text output.
-
-    The notes on paths go to stderr.
-    """
-    more = reply.has_more and reply.next_cursor and reply.hits
-    next_page = paging.suggest_more(reply) if more else ""
+    """Return the lines of a page in a form of text output; notes on paths go to stderr."""
     if form == "text":
         from kebab.cli.render.hits import render_hits
 
         return render_hits(reply, canvas, paging)
     from kebab.cli.render import compact
 
+    more = reply.has_more and reply.next_cursor and reply.hits
+    next_page = paging.suggest_more(reply) if more else ""
     if form == "compact":
         return compact.render_compact(reply, canvas, next_page, shows_weak=paging.shows_weak)
     context.print_notes(reply, partial(compact.render_notes, next_page=next_page))
     return compact.render_paths(reply, canvas)
 
 
-DETAILS = ("ids", "snippets", "passages", "best")
 _LONGEST_REPEATED = 200
 """The longest query from stdin that commands for further pages repeat."""
 
@@ -159,16 +117,24 @@ _LONGEST_REPEATED = 200
 @mode_option
 @rerank_option
 @limit_option(MAX_LIMIT, "hits on a page")
-@cursor_option
+@click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
 @click.option("--all", "show_all", is_flag=True, help="Show weak hits too, and the whole page.")
 @filter_options
 @in_option
-@per_doc_option
-@min_confidence_option
+@click.option("--per-doc", type=Count(1), help="Show at most N hits of one document.")
+@click.option(
+    "--min-confidence",
+    type=click.Choice(["weak", "fair", "strong"]),
+    help="Show only hits of at least this confidence.",
+)
 @click.option(
     "--sort", type=click.Choice(["relevance", "newest", "oldest"]), help="What comes first."
 )
-@click.option("--detail", type=click.Choice(DETAILS), help="How much text each hit carries.")
+@click.option(
+    "--detail",
+    type=click.Choice(["ids", "snippets", "passages", "best"]),
+    help="How much text each hit carries.",
+)
 @click.option(
     "--format",
     "form",
@@ -200,7 +166,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     type, as `-i` does. The exit status is 1 when no hit is above weak
     confidence.
     """
-    refuse_contradictions(query, flags)
+    _refuse_contradictions(query, flags)
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), flags.pop("form")
     form = "paths" if flags.pop("files_with_matches") else form
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
@@ -208,7 +174,6 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     frames = None
     if stream:
         from kebab.app.events import SearchEncoder
-        from kebab.cli.event_lines import EventLines
 
         encoder = SearchEncoder()
         frames = EventLines(context, encoder, stream=True)
@@ -238,7 +203,8 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return _pick_hit(context, settings, " ".join(query), fields, folder)
     text = read_argument(query, MAX_QUERY_BYTES)
     if text != " ".join(query) and len(text) <= _LONGEST_REPEATED:
-        context.replace_argument(query[0], text)
+        # Commands that repeat this one have the query.
+        context.arguments = tuple(text if one == query[0] else one for one in context.arguments)
     request = build_request({"query": text, **fields}, SearchRequest)
     with context.open_kebab(settings) as kebab:
         outdated = refresh_folder(context, kebab, folder, [request.query, *request.queries])
@@ -250,10 +216,21 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         return status
 
     def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
+        from kebab.cli.render.hits import Paging, format_added_words
+
         # A page of the size that a person asks for is not shortened.
         whole = show_all or (form == "text" and flags["limit"] is not None)
-        paging = build_paging(context, request, flags, form=form, show_all=whole)
-        return render_page(context, form, paging, reply, canvas)
+        chosen = any(flags[name] for name in ("limit", "cursor", "trace", "detail"))
+        paging = Paging(
+            limit=request.limit,
+            grows=form != "compact",
+            fits_screen=not (chosen or whole),
+            shows_weak=whole,
+            whole=bool(flags["detail"]),
+            # A program that has made the call gets only the flags to add.
+            repeat=format_added_words if form == "compact" else context.repeat_command,
+        )
+        return _render_page(context, form, paging, reply, canvas)
 
     is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
     if is_seen and not context.flags.read_only:
@@ -271,9 +248,11 @@ def _pick_hit(
     folder: str | None,
 ) -> Exit:
     """Let a person open hits, or print the reference of the chosen one for a shell."""
+    from kebab.cli.channels import OutputChannels
+    from kebab.cli.commands.open import build_open_command, run_command
     from kebab.cli.picker import Selection, pick_hit
     from kebab.cli.prompt import find_terminal
-    from kebab.cli.render.hits import format_line_range
+    from kebab.cli.render.hits import format_line_range, get_line
 
     channel = find_terminal(context.channels)
     if context.flags.machine or channel is None:
@@ -285,40 +264,19 @@ def _pick_hit(
             changes = {"query": text, "detail": "passages"}
             return kebab.run(build_request({**fields, **changes}, SearchRequest))
 
+        def open_hit(hit: SearchHit) -> None:
+            if hit.file is not None:
+                line = get_line(hit.citation) or 1
+                words = build_open_command(hit.file, hit.citation, line, os.environ)
+                run_command(words, hit.file, OutputChannels(channel, channel), quiet=False)
+
         color = context.create_canvas(channel).color
-        selection = Selection(search, partial(_open_hit, channel), context.channels.out.is_terminal)
+        selection = Selection(search, open_hit, context.channels.out.is_terminal)
         hit = pick_hit(selection, query, channel, color=color)
     if hit is None:
         return Exit.INTERRUPTED
     context.channels.out.write(f"{format_line_range(hit.citation)}\n")
     return Exit.DONE
-
-
-def _open_hit(channel: "OutputChannel", hit: SearchHit) -> None:
-    """Open the file of a hit in an editor at this terminal."""
-    from kebab.cli.channels import OutputChannels
-    from kebab.cli.editor import build_open_command, run_command
-    from kebab.cli.render.hits import get_line
-
-    if hit.file is not None:
-        line = get_line(hit.citation) or 1
-        words = build_open_command(hit.file, hit.citation, line, os.environ)
-        run_command(words, hit.file, OutputChannels(channel, channel), quiet=False)
-
-
-def add_defaults(lines: Iterable[bytes], defaults: dict[str, Any]) -> Iterator[bytes]:
-    """Yield each line with the default for each field that it omits.
-
-    A line that is neither a JSON string nor an object stays as it is, and is refused later.
-    """
-    for line in lines:
-        try:
-            fields = msgspec.json.decode(line)
-        except DECODE_ERRORS:
-            fields = None
-        if isinstance(fields, str):
-            fields = {"query": fields}
-        yield msgspec.json.encode({**defaults, **fields}) if isinstance(fields, dict) else line
 
 
 def _search_lines(
@@ -327,12 +285,20 @@ def _search_lines(
     from kebab.app.classify import build_view
     from kebab.app.events import BulkOutcome, search_lines
 
-    source = iter(sys.stdin.buffer.readline, b"") if sys.stdin else iter(())
+    def read_lines() -> Iterator[bytes]:
+        """Yield each line with the defaults; what is no query stays, and is refused later."""
+        for line in iter(sys.stdin.buffer.readline, b"") if sys.stdin else ():
+            try:
+                fields = msgspec.json.decode(line)
+            except DECODE_ERRORS:
+                fields = None
+            fields = {"query": fields} if isinstance(fields, str) else fields
+            yield msgspec.json.encode({**defaults, **fields}) if isinstance(fields, dict) else line
+
     outcome = BulkOutcome()
     with context.open_kebab(settings) as kebab:
         refresh_folder(context, kebab, folder, ["all lines"])
-        lines = add_defaults(source, defaults)
-        for item in search_lines(kebab.run, lines, build_view(settings)):
+        for item in search_lines(kebab.run, read_lines(), build_view(settings)):
             context.write_json(item, None)
             outcome.add(item)
     return outcome.status

@@ -1,28 +1,41 @@
-"""`kebab serve` runs the server, shows which servers run, and ends them."""
+"""`kebab serve` runs the server, shows which servers run, and ends them.
+
+It also renders replies as text for the model behind MCP.
+"""
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager, nullcontext
+from functools import partial
+from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
 
 from kebab.cli.command import declare_command
+from kebab.cli.commands.open import open_browser, open_in_editor
 from kebab.cli.options import Count, Fraction
+from kebab.cli.render.canvas import Canvas, clean
 from kebab.config.settings import resolve_paths
+from kebab.errors.catalog import DependencyMissing, IoError
 from kebab.errors.signal import Exit
+from kebab.wire.ask import Answer
+from kebab.wire.fetch import FetchList, GrepResponse
 from kebab.wire.health import HttpServerStarted, RunningServer, RunningWatcher, ServeStatus
-from kebab.wire.record import format_timestamp
+from kebab.wire.record import NotFound, Reply, format_timestamp
+from kebab.wire.search import SearchResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kebab.cli.context import CommandContext
-    from kebab.cli.render.canvas import Canvas
     from kebab.config.settings import Settings
     from kebab.server.application import Started
+    from kebab.server.requests import ServerOptions
     from kebab.wire.stream import WatchEvent
 
 BACKGROUND_IDLE_S = 7_200.0
@@ -97,7 +110,6 @@ def _serve(context: CommandContext, settings: Settings, flags: dict[str, Any]) -
     """Run the server."""
     if flags["allow_write"] or flags["watches"]:
         context.require_writable("serve")
-    from kebab.cli.servers import build_options, open_page
     from kebab.server.application import Address, run_server
     from kebab.server.requests import DEFAULT_DEADLINE_S
 
@@ -127,7 +139,11 @@ def _serve(context: CommandContext, settings: Settings, flags: dict[str, Any]) -
             lines = [f"listening: {url}", f"token: {started.token_path}"]
             context.channels.err.write_lines(lines)
         if flags["opens"]:
-            open_page(context, started.folder.build_login(started.record.url))
+            login = started.folder.build_login(started.record.url)
+            try:
+                open_browser(login, os.environ)
+            except (DependencyMissing, IoError):
+                context.warn(f"no browser was opened, this link counts once: {login}")
         with _watch(context, settings, started) if flags["watches"] else nullcontext():
             yield
 
@@ -193,17 +209,94 @@ def _render_status(reply: ServeStatus, canvas: Canvas) -> Iterator[str]:
     for record in reply.stopped:
         yield f"ended    {record.url}, pid {record.pid}"
     for record in reply.servers:
-        yield from _render_server(record)
+        writes = ", may write" if record.allow_write else ""
+        yield f"{record.url}, pid {record.pid}, version {record.version}{writes}"
+        yield f"  since    {record.started_at}"
+        yield f"  data     {record.data_dir}"
+        if watcher := record.watcher:
+            why = f", {watcher.message}" if watcher.message else ""
+            yield f"  watcher  {watcher.state} at {watcher.at}{why}"
+            yield from (f"           {folder}" for folder in watcher.folders)
 
 
-def _render_server(record: RunningServer) -> Iterator[str]:
-    """Yield what one server is."""
-    writes = ", may write" if record.allow_write else ""
-    yield f"{record.url}, pid {record.pid}, version {record.version}{writes}"
-    yield f"  since    {record.started_at}"
-    yield f"  data     {record.data_dir}"
-    if watcher := record.watcher:
-        why = f", {watcher.message}" if watcher.message else ""
-        yield f"  watcher  {watcher.state} at {watcher.at}{why}"
-        for folder in watcher.folders:
-            yield f"           {folder}"
+def build_options(context: CommandContext, *, allow_write: bool) -> ServerOptions:
+    """Return how a server runs operations on the knowledge base of this call."""
+    from kebab.config.load import load_settings
+    from kebab.server.requests import ServerOptions
+
+    flags = {"data_dir": context.flags.data_dir, "lang": context.flags.lang}
+    return ServerOptions(
+        config_path=context.config_path,
+        load_settings=partial(load_settings, context.named_config_path, flags=flags),
+        allow_write=allow_write,
+        read_only=context.flags.read_only,
+        render=render_for_model,
+        open_file=open_in_editor,
+    )
+
+
+def _name_field(flag: str) -> str:
+    """Return the field of a tool's arguments that a flag sets, empty when none does."""
+    return "" if flag in ("--verbose", "--max-count") else flag.removeprefix("--").replace("-", "_")
+
+
+_PIPE = Canvas(
+    complete=lambda hint: "" if " --" in hint else hint,  # no tool has flags
+    name_flag=_name_field,
+)
+
+
+def render_for_model(reply: Reply) -> str:
+    """Return the text of a reply: what the command line prints to a program, with its notes."""
+    return "\n".join(_render(reply)).strip("\n")
+
+
+def _render(reply: Reply) -> Iterable[str]:
+    if isinstance(reply, SearchResponse):
+        from kebab.cli.render.compact import render_compact
+
+        more = reply.has_more and reply.hits
+        return render_compact(reply, _PIPE, f'cursor "{reply.next_cursor}"' if more else "")
+    if isinstance(reply, FetchList):
+        return _render_fetched(reply)
+    if isinstance(reply, GrepResponse):
+        from kebab.cli.render.lines import list_grep_notes, render_below_files
+
+        return chain(render_below_files(reply, _PIPE), list_grep_notes(reply, _PIPE))
+    if isinstance(reply, Answer):
+        from kebab.cli.render.answer import render_answer, render_notes
+
+        return chain(render_answer(reply, _PIPE), render_notes(reply, _PIPE))
+    module, name = _PIPE_RENDERERS[str(reply.__struct_config__.tag)]
+    lines: Iterable[str] = getattr(import_module(f"kebab.cli.render.{module}"), name)(reply, _PIPE)
+    return lines
+
+
+def _render_fetched(reply: FetchList) -> Iterator[str]:
+    """Yield each text below its reference, and what is left out."""
+    from kebab.cli.render.documents import render_not_found
+    from kebab.cli.render.hits import note_freshness, note_origin
+    from kebab.cli.render.lines import describe_extent, render_lines
+
+    for number, one in enumerate(reply.results):
+        if number:
+            yield ""
+        if isinstance(one, NotFound):
+            yield from render_not_found(one, _PIPE)
+            continue
+        changed = note_freshness(one.freshness, ", {}") + note_origin(one.citation, ", {}")
+        indexed = ", this is the text that was indexed" * one.is_indexed_text
+        yield f"==> {clean(one.citation.uri)} <== {describe_extent(one)}{changed}{indexed}"
+        yield from render_lines(one, _PIPE)
+        if one.rest:
+            yield f"cut off by max_tokens; the rest: {clean(one.rest)}"
+
+
+# Names of modules, because each reply is rendered by modules that only its own tool needs.
+_PIPE_RENDERERS = {
+    "error.v1": ("errors", "render_error"),
+    "ingest_report.v1": ("ingest", "render_ingest_report"),
+    "not_found.v1": ("documents", "render_not_found"),
+    "outline.v1": ("documents", "render_outline"),
+}
+"""The module and the function of replies that a model reads as a pipe does."""

@@ -4,7 +4,7 @@ from functools import partial
 
 import click
 
-from kebab.cli.command import declare_group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import complete
 from kebab.cli.prompt import confirm
@@ -20,7 +20,7 @@ from kebab.wire.ask import SessionListRequest, SessionRmRequest, SessionShowRequ
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 
-@declare_group("session", exits=_EXITS, examples=("kebab session list",))
+@click.group("session", cls=Group, exits=_EXITS, examples=("kebab session list",))
 def command() -> None:
     """List, show or delete ask sessions."""
 

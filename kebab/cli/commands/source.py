@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from kebab.cli.command import declare_group
+from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
 from kebab.cli.options import build_request
 from kebab.cli.progress import run_work
@@ -25,7 +25,7 @@ from kebab.wire.record import NotFound
 _EXITS = (Exit.NO, Exit.UNUSABLE)
 
 
-@declare_group("source", exits=_EXITS, examples=("kebab source list",))
+@click.group("source", cls=Group, exits=_EXITS, examples=("kebab source list",))
 def command() -> None:
     """List, add or remove sources; files stay.
 

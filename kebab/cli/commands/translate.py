@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kebab.app.review_files import ItemLocator
 from kebab.cli.command import declare_command
+from kebab.cli.commands.review import PageDisplay, ReviewDisplay, review_quietly
 from kebab.cli.options import (
     build_request,
     complete_paths,
@@ -18,7 +19,6 @@ from kebab.cli.options import (
 )
 from kebab.cli.progress import run_review, stream_review
 from kebab.cli.render.review import render_no_page, render_outcome, render_positions
-from kebab.cli.review import PageDisplay, ReviewDisplay, review_quietly
 from kebab.errors.signal import Exit
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
@@ -49,23 +49,6 @@ class TranslationFindings(PageDisplay):
         if found and page.document:
             part = replace(page, items=found)
             self.lines += render_positions(part, self._locator.locate(part))
-
-
-def translate_text(context: CommandContext, request: TranslateRequest) -> Exit:
-    """Print the translated document; the findings are on stderr."""
-    findings = TranslationFindings()
-    display = ReviewDisplay(context, findings, verb="translating")
-    reply, cancelled = run_review(context, request, display)
-    if isinstance(reply, NotFound):
-        return context.print_reply(reply, render_no_page)
-    display.finish(reply, completed=not cancelled)
-    if isinstance(reply.translation, TranslatedText):
-        context.channels.out.write(reply.translation.text)
-    channel = context.channels.err
-    channel.write_lines(findings.lines)
-    canvas = context.create_canvas(channel)
-    channel.write_lines(render_outcome(reply, findings.lines, canvas))
-    return Exit.INTERRUPTED if cancelled else display.status
 
 
 @declare_command(
@@ -105,14 +88,23 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     stream = flags.pop("stream")
     _check_flags(flags)
     if stream:
-        request = _build_request(flags, all_pages=True)
-        return stream_review(
-            context, lambda report, cancel: context.run(request, report=report, cancel=cancel)
-        )
+        return stream_review(context, _build_request(flags, all_pages=True))
     if context.flags.machine:
         page, cancelled = review_quietly(context, _build_request(flags))
         return context.print_reply(page, render_no_page, Exit.INTERRUPTED if cancelled else None)
-    return translate_text(context, _build_request({**flags, "with_text": True}, all_pages=True))
+    request = _build_request(flags, with_text=True, all_pages=True)
+    findings = TranslationFindings()
+    display = ReviewDisplay(context, findings, verb="translating")
+    reply, cancelled = run_review(context, request, display)
+    if isinstance(reply, NotFound):
+        return context.print_reply(reply, render_no_page)
+    display.finish(reply, completed=not cancelled)
+    if isinstance(reply.translation, TranslatedText):
+        context.channels.out.write(reply.translation.text)
+    channel = context.channels.err
+    channel.write_lines(findings.lines)
+    channel.write_lines(render_outcome(reply, findings.lines, context.create_canvas(channel)))
+    return Exit.INTERRUPTED if cancelled else display.status
 
 
 def _check_flags(given: dict[str, Any]) -> None:
@@ -128,7 +120,5 @@ def _check_flags(given: dict[str, Any]) -> None:
             raise click.UsageError(cause)
 
 
-def _build_request(flags: dict[str, Any], *, all_pages: bool = False) -> TranslateRequest:
-    """Return the request of a translation."""
-    fields = {**flags, "all_pages": all_pages}
-    return build_request(merge_flags({}, fields), TranslateRequest)
+def _build_request(flags: dict[str, Any], **more: bool) -> TranslateRequest:
+    return build_request(merge_flags({}, {**flags, **more}), TranslateRequest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -12,9 +11,7 @@ from kebab.cli.options import complete_paths, ndjson_option
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
-    from kebab.app.facade import Kebab
     from kebab.cli.context import CommandContext
-    from kebab.core.progress import Cancel
     from kebab.wire.ingest import IngestReport, IngestRequest
 
 
@@ -37,6 +34,7 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
     out are left out. Ctrl-C or SIGTERM ends it, with exit status 0 between two runs and 130 within
     one.
     """
+    from kebab.cli.progress import report_work
     from kebab.cli.render.ingest import render_watch_event, render_watch_report
     from kebab.platform import is_reader_gone
     from kebab.server.watcher import build_watcher
@@ -54,6 +52,12 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
         canvas = context.create_canvas(channel)
         channel.write_lines(list(render_watch_event(event, canvas)))
 
+    def ingest_first(request: IngestRequest) -> IngestReport:
+        with report_work(context) as reporter:
+            report = kebab.run(request, report=reporter, cancel=cancel)
+            reporter.finish(0, cancelled=report.cancelled)
+        return report
+
     if stream:
         context.on_error = lambda fault: context.write_json(
             WatchEvent(kind="ended", error=fault.reply), fault.exit
@@ -69,7 +73,7 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
             list(paths),
             cancel=cancel,
             emit=emit,
-            ingest_first=partial(_ingest_with_progress, context, kebab, cancel),
+            ingest_first=ingest_first,
             is_stopped=lambda: is_reader_gone(context.channels.out.descriptor),
         ).run()
     status = Exit.INTERRUPTED if reply.interrupted else Exit.DONE
@@ -77,14 +81,3 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
         context.write_json(WatchEvent(kind="ended", summary=reply), status)
         return status
     return context.print_reply(reply, render_watch_report, status)
-
-
-def _ingest_with_progress(
-    context: CommandContext, /, kebab: Kebab, cancel: Cancel, request: IngestRequest
-) -> IngestReport:
-    from kebab.cli.progress import report_work
-
-    with report_work(context) as reporter:
-        report = kebab.run(request, report=reporter, cancel=cancel)
-        reporter.finish(0, cancelled=report.cancelled)
-    return report

@@ -71,7 +71,11 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
         # An extractive answer contains all quotes already.
         yield from render_sources(reply, canvas, quoted=reply.mode != "extractive")
     if canvas.is_terminal:
-        after = [*render_notes(reply, canvas), *_render_footer(reply, canvas)]
+        after = [*render_notes(reply, canvas)]
+        if used := reply.retrieval.chunks_used:
+            took, model = reply.usage.latency_ms, clean(reply.model or reply.mode)
+            time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
+            after.append(canvas.dim(f"{model} · {pluralize(used, 'passage')} · {time}"))
         yield from ["", *after] if after else []
 
 
@@ -176,15 +180,6 @@ def _render_place(
     return f"{location}  {canvas.dim(context)}" if context else location
 
 
-def _render_footer(reply: Answer, canvas: Canvas) -> Iterator[str]:
-    used, took = reply.retrieval.chunks_used, reply.usage.latency_ms
-    if not used:
-        return
-    time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
-    model = clean(reply.model or reply.mode)
-    yield canvas.dim(f"{model} · {pluralize(used, 'passage')} · {time}")
-
-
 _DATE = len("2025-01-31")
 _FEW = 10
 
@@ -266,11 +261,9 @@ def render_removal_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
 
 def render_removed_sessions(reply: SessionRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield the deleted sessions."""
-    if not reply.names:
-        yield "no sessions"
-        return
     yield from (f"{canvas.dim('deleted')}  {clean(name)}" for name in reply.names)
-    yield f"{pluralize(len(reply.names), 'session')} with {pluralize(reply.turns, 'turn')} deleted"
+    sessions, turns = pluralize(len(reply.names), "session"), pluralize(reply.turns, "turn")
+    yield f"{sessions} with {turns} deleted" if reply.names else "no sessions"
 
 
 def _count_turns(sessions: list[SessionSummary]) -> str:

@@ -151,7 +151,6 @@ _GLUE = "\ufdd2"
 _ESCAPE = "\x1b"
 _MINUTE = 60
 _TAB = 4
-_MANY = 20
 
 
 class Canvas(Struct, frozen=True):
@@ -397,14 +396,6 @@ def format_duration(seconds: float) -> str:
     if minutes < _MINUTE:
         return f"{minutes} min {rest} s"
     return f"{minutes // _MINUTE} h {minutes % _MINUTE} min"
-
-
-def format_rate(amount: float, unit: str | None) -> str:
-    """Return an amount per second in its unit; few of them have a decimal."""
-    if unit == "bytes":
-        return f"{format_bytes(int(amount))}/s"
-    figure = f"{amount:.1f}" if amount < _MANY else f"{amount:,.0f}"
-    return f"{figure} {unit}/s" if unit else f"{figure}/s"
 
 
 def format_tabs(*fields: str) -> str:

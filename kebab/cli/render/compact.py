@@ -23,7 +23,6 @@ from kebab.cli.render.hits import (
     note_origin,
     render_degraded,
     render_gaps,
-    render_left_out_terms,
     render_limits,
     render_unmatched_filters,
     split_hits,
@@ -52,7 +51,6 @@ def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Itera
     if incomplete and not (reply.hits or reply.unmatched_filters):
         yield from canvas.note(describe_no_answer(reply, "no results"))
     yield from render_gaps(reply, canvas)
-    yield from render_left_out_terms(reply, canvas)
     if reply.absent_terms and not reply.unmatched_filters:
         yield from canvas.note(describe_absent_terms(reply))
     if reply.left_out:
@@ -153,21 +151,16 @@ def _render_head(hit: SearchHit, canvas: Canvas, reference: str) -> str:
     """Return the line above a text: reference, confidence and the headings that lead to it."""
     facts = " ".join([hit.confidence, *(f"q{index + 1}" for index in hit.queries or [])])
     facts += note_freshness(hit.freshness, ", {}") + note_origin(hit.citation, ", {}")
-    headings = " > ".join(map(clean, select_headings(hit))) + _format_symbol(hit)
+    headings = " > ".join(map(clean, _select_headings(hit)))
+    symbol, lines = hit.symbol_lines, get_cited_lines(hit.citation)
+    if symbol and lines and not (lines[0] <= symbol.start and symbol.end <= lines[1]):
+        headings += f" (L{symbol.start}-L{symbol.end})"  # code is a part of its symbol
     return f"{canvas.location(reference)} [{facts}]" + (
         f" {canvas.dim(headings)}" if headings else ""
     )
 
 
-def _format_symbol(hit: SearchHit) -> str:
-    """Return the lines of the symbol around code that is a part of it."""
-    symbol, lines = hit.symbol_lines, get_cited_lines(hit.citation)
-    if not symbol or lines is None or (lines[0] <= symbol.start and symbol.end <= lines[1]):
-        return ""
-    return f" (L{symbol.start}-L{symbol.end})"
-
-
-def select_headings(hit: SearchHit) -> list[str]:
+def _select_headings(hit: SearchHit) -> list[str]:
     """Return title and headings, each once, without those that the passage itself begins with.
 
     Those that the reference names are left out too.
@@ -186,14 +179,12 @@ def _normalize(heading: str) -> str:
 
 
 def _render_text(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
-    """Yield the marked context, and the lines of a text as they are in the file."""
+    """Yield the marked context, and the lines of a text as they are in the file.
+
+    Matches are painted if the canvas has colour.
+    """
     if context := hit.context:
         yield from (canvas.dim(CONTEXT_MARK + line) for line in clean_lines(context).split("\n"))
-    yield from _render_lines(hit, canvas)
-
-
-def _render_lines(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
-    """Yield the lines of a passage, with its matches painted if the canvas has colour."""
     text = hit.text or hit.snippet
     extracted = get_cited_lines(hit.citation) is None
     spans = (hit.text_highlights or []) if hit.text else hit.highlights

@@ -34,7 +34,6 @@ from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
 from kebab.wire.library import (
-    ChunkBrief,
     ChunkInspection,
     DocInspection,
     DocLink,
@@ -172,20 +171,19 @@ def render_document_list(
         for doc in reply.documents:
             place = f"{doc.source}/{doc.doc_path}"
             files.setdefault(place if whole else find_container(place), []).append(doc)
-        groups = [
-            (place.removeprefix(f"{group[0].source}/"), group[0], len(group))
-            for place, group in files.items()
-        ]
-        rows = [
-            (
-                clean(name if number > 1 else doc.doc_path),
-                clean(doc.title),
-                f"{sum(one.chunk_count for one in group):,}",
-                _get_date(doc)[:_DATE],
-                pluralize(number, "document") if number > 1 else _note_state(doc),
-            )
-            for (name, doc, number), group in zip(groups, files.values(), strict=True)
-        ]
+        rows = []
+        for place, group in files.items():
+            doc, passages = group[0], sum(one.chunk_count for one in group)
+            path, state = doc.doc_path, "in part" if doc.partial else ""
+            if doc.freshness in ("changed", "gone"):
+                state = doc.freshness
+            elif doc.no_passages:
+                state = "no text"
+            if len(group) > 1:
+                path = place.removeprefix(f"{doc.source}/")
+                state = pluralize(len(group), "document")
+            date = _get_date(doc)[:_DATE]
+            rows.append((clean(path), clean(doc.title), f"{passages:,}", date, state))
         columns = (
             Column("document", canvas.location, 3, cut=truncate_path),
             Column("title", share=2),
@@ -201,13 +199,6 @@ def render_document_list(
 def _get_date(document: DocSummary) -> str:
     """Return the date that filters compare: that of the document, else the time of its file."""
     return document.date or document.modified_at
-
-
-def _note_state(document: DocSummary) -> str:
-    """Return what is unusual about a document in a list: its file differs, or text is missing."""
-    if document.freshness in ("changed", "gone"):
-        return document.freshness
-    return "no text" if document.no_passages else "in part" if document.partial else ""
 
 
 def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
@@ -246,7 +237,7 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
             format_line_range(chunk.citation)
             .removeprefix(clean(reply.document.doc_path))
             .lstrip(":#"),
-            _join_headings(chunk),
+            clean(" > ".join(chunk.heading_path)),
             f"{chunk.chars:,}",
             "" if chunk.vector == "committed" else chunk.vector,
         )
@@ -267,7 +258,7 @@ def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a passage with its text and its neighbours."""
     chunk = reply.chunk
     version = f" ({reply.embedding_version})" if reply.embedding_version else ""
-    yield canvas.strong(_join_headings(chunk) or clean(reply.document.title))
+    yield canvas.strong(clean(" > ".join(chunk.heading_path)) or clean(reply.document.title))
     yield from render_fields(
         [
             ("chunk_id", chunk.chunk_id),
@@ -301,10 +292,6 @@ def _list_fields(document: DocSummary) -> list[tuple[str, str]]:
         ("modified", document.modified_at),
         ("indexed", f"{document.indexed_at} ({document.freshness})"),
     ]
-
-
-def _join_headings(chunk: ChunkBrief) -> str:
-    return clean(" > ".join(chunk.heading_path))
 
 
 def render_not_found(reply: NotFound, canvas: Canvas) -> Iterator[str]:
@@ -466,9 +453,9 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
         yield "no sources"
         yield canvas.step("read some files", "kebab ingest FOLDER")
     for source in reply.sources:
-        note = canvas.warning(_NOTES[source.state])
-        yield f"{canvas.location(_name_source(source))}{note}"
-        yield f"  {canvas.dim(_describe(source))}"
+        name, contents = _describe(source)
+        yield f"{canvas.location(name)}{canvas.warning(_NOTES[source.state])}"
+        yield f"  {canvas.dim(contents)}"
     for base in reply.published:
         yield from render_published_base(base, canvas)
     if any(source.state != "present" and source.documents for source in reply.sources):
@@ -494,30 +481,28 @@ def render_added_base(reply: SourceAdded, canvas: Canvas) -> Iterator[str]:
     yield canvas.step("search only there", f"kebab search QUERY --base {reply.base.name}")
 
 
-def _name_source(source: SourceSummary) -> str:
-    return clean(source.address or source.name)
-
-
-def _describe(source: SourceSummary) -> str:
-    """Return the contents of a source and the time when it was last read."""
+def _describe(source: SourceSummary) -> tuple[str, str]:
+    """Return the name of a source, and its contents with the time when it was last read."""
     kind = {"folder": "", "files": "single files, ", "stdin": "texts from standard input, "}
     kind["published"] = "published base, "
     contents = f"{pluralize(source.documents, 'document')}, {pluralize(source.chunks, 'passage')}"
     read = f", read {format_minute(source.last_ingest_at)}" if source.last_ingest_at else ""
-    return f"{kind[source.kind]}{contents}{read}"
+    return clean(source.address or source.name), f"{kind[source.kind]}{contents}{read}"
 
 
 def render_source_removal_plan(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield what would be removed."""
-    yield f"out of the index: {canvas.location(_name_source(reply.source))}"
-    yield f"  {canvas.dim(_describe(reply.source))}"
+    name, contents = _describe(reply.source)
+    yield f"out of the index: {canvas.location(name)}"
+    yield f"  {canvas.dim(contents)}"
     if reply.source.kind == "stdin":
         yield from canvas.note("these texts have no other copy and are deleted")
 
 
 def render_removed_source(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield the removed source, and whether the next ingest adds it again."""
-    yield f"{canvas.location(_name_source(reply.source))}  {canvas.dim(_describe(reply.source))}"
+    name, contents = _describe(reply.source)
+    yield f"{canvas.location(name)}  {canvas.dim(contents)}"
     done = {"stdin": "deleted", "published": "its copy here is deleted"}
     kept = "the copies here are deleted, objects stay" if reply.source.address else "files stay"
     yield done.get(reply.source.kind, f"taken out of the index, {kept}")

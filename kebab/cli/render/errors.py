@@ -15,7 +15,6 @@ from kebab.cli.render.canvas import (
 from kebab.wire.error import (
     ErrorAudit,
     ErrorCatalog,
-    ErrorGroup,
     ErrorReply,
     ErrorStats,
 )
@@ -48,7 +47,26 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
         yield ""
         # Without `--by` the first group counts codes, and the others follow in short form.
         first, *others = reply.groups
-        yield from _render_table(first, canvas)
+        columns = (
+            Column(first.by, canvas.strong),
+            Column("count", right=True),
+            Column("share", right=True),
+            Column("last (UTC)", canvas.dim),
+            Column("last id", share=1, cut=lambda text, width: text[:width]),
+        )
+        rows = [
+            (
+                clean(row.value),
+                str(row.count),
+                f"{row.share:.0%}",
+                format_minute(row.last_at),
+                clean(row.correlation_ids[0][:_ID]),
+            )
+            for row in first.counts[:_MOST]
+        ]
+        yield from render_columns(columns, rows, canvas)
+        if len(first.counts) > _MOST:
+            yield canvas.dim(f"and {len(first.counts) - _MOST} more with `--json`")
         short = []
         for group in others:
             counts = [f"{clean(row.value)} {row.count}" for row in group.counts]
@@ -89,30 +107,6 @@ def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
             yield ""
             yield canvas.dim(title)
             yield from (f"  {clean(line)}".rstrip() for line in lines)
-
-
-def _render_table(group: ErrorGroup, canvas: Canvas) -> Iterator[str]:
-    """Yield one line per value."""
-    columns = (
-        Column(group.by, canvas.strong),
-        Column("count", right=True),
-        Column("share", right=True),
-        Column("last (UTC)", canvas.dim),
-        Column("last id", share=1, cut=lambda text, width: text[:width]),
-    )
-    rows = [
-        (
-            clean(row.value),
-            str(row.count),
-            f"{row.share:.0%}",
-            format_minute(row.last_at),
-            clean(row.correlation_ids[0][:_ID]),
-        )
-        for row in group.counts[:_MOST]
-    ]
-    yield from render_columns(columns, rows, canvas)
-    if len(group.counts) > _MOST:
-        yield canvas.dim(f"and {len(group.counts) - _MOST} more with `--json`")
 
 
 def render_error_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:

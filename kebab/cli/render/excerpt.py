@@ -82,19 +82,6 @@ def _replace(match: re.Match[str]) -> str:
     return replace(match) if replace else ""
 
 
-def _keep(match: re.Match[str]) -> str:
-    return match[0]
-
-
-def _replace_shortcode(match: re.Match[str]) -> str:
-    text = _TEXT_OF_SHORTCODE.search(match[0])
-    return text[1] if text else ""
-
-
-def _replace_image(match: re.Match[str]) -> str:
-    return "" if _BADGES.search(match["source"]) else str(match["alt"])
-
-
 def _replace_wiki_link(match: re.Match[str]) -> str:
     page = match["page"].removesuffix("\\")
     return str(match["alias"] or page.replace("#", " > ").removeprefix(" > "))
@@ -115,10 +102,10 @@ def _replace_element(match: re.Match[str]) -> str:
 
 
 _REPLACEMENTS: dict[str, Callable[[re.Match[str]], str]] = {
-    "fence": _keep,
-    "code": _keep,
-    "shortcode": _replace_shortcode,
-    "image": _replace_image,
+    "fence": lambda match: match[0],
+    "code": lambda match: match[0],
+    "shortcode": lambda match: "".join(_TEXT_OF_SHORTCODE.findall(match[0])[:1]),
+    "image": lambda match: "" if _BADGES.search(match["source"]) else match["alt"],
     "wiki": _replace_wiki_link,
     "link": _replace_link,
     "address": lambda match: match[0][1:-1],
@@ -178,8 +165,13 @@ def render_excerpt(
         if lines is not None and len(drawn) > lines:
             # Only a canvas with colour shows which lines have matches.
             painted = drawn if canvas.color else _draw(marked, media, _COLORED, width)
-            first, last = _select_lines([_find_matches(line) for line in painted], lines)
-            drawn = _cut(drawn, first, last, canvas)
+            found = [_PAINTED_MATCH.findall(line) for line in painted]
+            # The beginnings of matches are compared, so that forms of a word are one.
+            stems = [[text[:_STEM].casefold() for text in texts] for texts in found]
+            first, last = _select_lines(stems, lines)
+            before, after = bool(first), last < len(drawn)
+            ellipsis = [canvas.dim("…")]
+            drawn = [*ellipsis * before, *drawn[first:last], *ellipsis * after]
     yield from (f"{INDENT}{line}".rstrip() for line in drawn if line.strip())
 
 
@@ -200,16 +192,12 @@ def _complete_tables(lines: list[str]) -> Iterator[str]:
         in_code ^= bool(_FENCE.match(line))
         is_row = not in_code and bool(_ROW.fullmatch(line))
         if is_row and not in_table and (_RULE.fullmatch(line) or not _RULE.fullmatch(following)):
-            yield _build_head(line)
+            columns = max(1, line.strip().strip("|").replace("\\|", "").count("|") + 1)
+            yield "|" + " |" * columns
+            if not _RULE.fullmatch(line):
+                yield "|" + "-|" * columns
         yield line
         in_table = is_row
-
-
-def _build_head(row: str) -> str:
-    """Return an empty head for a table that begins with this row, or with its rule."""
-    columns = max(1, row.strip().strip("|").replace("\\|", "").count("|") + 1)
-    head = "|" + " |" * columns
-    return head if _RULE.fullmatch(row) else f"{head}\n|" + "-|" * columns
 
 
 def _omit_heading(text: str, headings: Sequence[str]) -> str:
@@ -240,11 +228,6 @@ def _draw(text: str, media: str, canvas: Canvas, width: int) -> list[str]:
     return [line for line in lines if line.strip()]
 
 
-def _find_matches(line: str) -> list[str]:
-    """Return the beginnings of the matches in a painted line, so that forms of a word are one."""
-    return [text[:_STEM].casefold() for text in _PAINTED_MATCH.findall(line)]
-
-
 def _select_lines(matches: Sequence[Sequence[str]], most: int) -> tuple[int, int]:
     """Return the first and the end of the lines with the most different matches.
 
@@ -260,10 +243,3 @@ def _select_lines(matches: Sequence[Sequence[str]], most: int) -> tuple[int, int
     first = 0 if best == 1 else best
     last = first + room + (first == 0)
     return (first, len(matches)) if last >= len(matches) - 1 else (first, last)
-
-
-def _cut(lines: list[str], first: int, last: int, canvas: Canvas) -> list[str]:
-    """Return a range of lines; an ellipsis replaces those before and those after it."""
-    ellipsis = [canvas.dim("…")]
-    before, after = (ellipsis if first else []), (ellipsis if last < len(lines) else [])
-    return [*before, *lines[first:last], *after]

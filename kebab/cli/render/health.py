@@ -34,9 +34,6 @@ from kebab.wire.health import (
 )
 
 _MOST_COUNTS = 10
-_MARKS = {"ok": "✓", "warn": "!", "fail": "✗", "skip": "-"}
-
-
 _NAME_WIDTH = len("embedding_version")
 """The longest name of a check."""
 
@@ -54,19 +51,18 @@ def render_doctor_part(part: Doctor, canvas: Canvas) -> Iterator[str]:
         yield canvas.strong(f"kebab v{part.kebab_version}")
         yield from _render_indexing(part, canvas)
         yield ""
-    width = _NAME_WIDTH
+    marks = {
+        "ok": canvas.success("✓"),
+        "warn": canvas.warning("!"),
+        "fail": canvas.error("✗"),
+        "skip": canvas.dim("-"),
+    }
+    margin = _NAME_WIDTH + 6
     for check in part.checks:
-        paints = {
-            "ok": canvas.success,
-            "warn": canvas.warning,
-            "fail": canvas.error,
-            "skip": canvas.dim,
-        }
-        mark = paints[check.status](_MARKS[check.status])
-        label = f"  {mark} {check.name:<{width}}  "
-        yield from canvas.hang(clean(check.summary), label, width + 6)
+        label = f"  {marks[check.status]} {check.name:<{_NAME_WIDTH}}  "
+        yield from canvas.hang(clean(check.summary), label, margin)
         if check.fix and check.status != "ok":
-            yield f"{'':<{width + 6}}{canvas.success('fix:')} {clean(check.fix)}"
+            yield f"{'':<{margin}}{canvas.success('fix:')} {clean(check.fix)}"
 
 
 def render_doctor_end(reply: Doctor, canvas: Canvas) -> Iterator[str]:
@@ -186,9 +182,6 @@ def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
     ]
 
 
-_GROUPS = "flags and words in [ ] may be left out, … may be repeated"
-
-
 def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
     """Yield one line for each command, then what commands share and the exit statuses."""
     for command in reply.commands:
@@ -200,7 +193,7 @@ def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
         ("MODE:", reply.modes),
         ("every command:", reply.global_flags),
         ("exit status:", exits),
-        ("usage:", _GROUPS),
+        ("usage:", "flags and words in [ ] may be left out, … may be repeated"),
     ):
         if text:
             yield from canvas.wrap_with_label(label, text, canvas.strong)
@@ -268,29 +261,17 @@ def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
             yield canvas.step("update", " ".join(["kebab install", client.name, *flags]))
 
 
-_OUTCOMES = {"planned": "would", "repaired": "repaired", "refused": "refused", "failed": "failed"}
-
-
 def render_repair_plan(reply: RepairReport, canvas: Canvas) -> Iterator[str]:
     """Yield what would be done."""
-    if not reply.repairs:
-        yield "nothing to repair"
-    for repair in reply.repairs:
-        yield from _render_repair(repair, canvas)
-    if any(repair.check in _LOSSES for repair in reply.repairs):
+    yield from _render_repairs(reply.repairs, canvas)
+    # Their repair moves a database aside.
+    if any(repair.check in ("database", "integrity", "reviews") for repair in reply.repairs):
         yield "your own files stay as they are; what only the database has cannot come back"
-
-
-_LOSSES = ("database", "integrity", "reviews")
-"""The checks whose repair moves a database aside."""
 
 
 def render_repair(reply: RepairReport, canvas: Canvas) -> Iterator[str]:
     """Yield what was done, what was moved aside, and what the checks find now."""
-    if not reply.repairs:
-        yield "nothing to repair"
-    for repair in reply.repairs:
-        yield from _render_repair(repair, canvas)
+    yield from _render_repairs(reply.repairs, canvas)
     for moved in reply.moved:
         counts = {"document": moved.documents, "ask session": moved.sessions}
         known = [pluralize(count, name) for name, count in counts.items() if count is not None]
@@ -301,12 +282,16 @@ def render_repair(reply: RepairReport, canvas: Canvas) -> Iterator[str]:
     yield from render_doctor(reply.health, canvas)
 
 
-def _render_repair(repair: Repair, canvas: Canvas) -> Iterator[str]:
-    paint = canvas.error if repair.outcome in ("refused", "failed") else canvas.success
-    name = repair.check.replace("_", " ")
-    yield f"{paint(_OUTCOMES[repair.outcome])}  {canvas.strong(name)}: {clean(repair.summary)}"
-    yield from canvas.hang(clean(repair.action), "  ", 2)
-    if repair.reason:
-        yield from canvas.hang(clean(repair.reason), f"  {canvas.dim('reason:')} ", 10)
-    if repair.hint:
-        yield f"  {canvas.success('fix:')} {clean(repair.hint)}"
+def _render_repairs(repairs: list[Repair], canvas: Canvas) -> Iterator[str]:
+    words = {"planned": "would", "repaired": "repaired", "refused": "refused", "failed": "failed"}
+    if not repairs:
+        yield "nothing to repair"
+    for repair in repairs:
+        paint = canvas.error if repair.outcome in ("refused", "failed") else canvas.success
+        name = canvas.strong(repair.check.replace("_", " "))
+        yield f"{paint(words[repair.outcome])}  {name}: {clean(repair.summary)}"
+        yield from canvas.hang(clean(repair.action), "  ", 2)
+        if repair.reason:
+            yield from canvas.hang(clean(repair.reason), f"  {canvas.dim('reason:')} ", 10)
+        if repair.hint:
+            yield f"  {canvas.success('fix:')} {clean(repair.hint)}"

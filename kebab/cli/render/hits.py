@@ -150,7 +150,7 @@ def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -
         lines=lines,
     )
     if hit.retrieval.lifts is not UNSET:
-        scores = _format_scores(hit.retrieval)
+        scores = ", ".join(_list_scores(hit.retrieval))
         yield from canvas.wrap_with_label(f"{INDENT}evidence", scores, canvas.dim)
 
 
@@ -188,19 +188,16 @@ def fit_location(
     return truncate_path(path, room) + position
 
 
-def _format_scores(retrieval: Retrieval) -> str:
-    """Return the ranks and scores of a hit, for a trace."""
-    channels = {
-        "words": (retrieval.lexical_rank, retrieval.lexical_score),
-        "meaning": (retrieval.vector_rank, retrieval.vector_score),
-    }
-    parts = [
-        f"{name} {rank or 'beyond the candidates'} ({score:.3f})"
-        for name, (rank, score) in channels.items()
-        if score is not None
-    ]
-    parts += [f"{boost.reason} {boost.value:+.3f}" for boost in retrieval.lifts or []]
-    return ", ".join([*parts, f"in all {retrieval.fusion_score:.3f}"])
+def _list_scores(found: Retrieval) -> Iterator[str]:
+    """Yield the ranks and scores of a hit, for a trace."""
+    for name, rank, score in (
+        ("words", found.lexical_rank, found.lexical_score),
+        ("meaning", found.vector_rank, found.vector_score),
+    ):
+        if score is not None:
+            yield f"{name} {rank or 'beyond the candidates'} ({score:.3f})"
+    yield from (f"{boost.reason} {boost.value:+.3f}" for boost in found.lifts or [])
+    yield f"in all {found.fusion_score:.3f}"
 
 
 def format_headings(title: str, path: list[str]) -> str:
@@ -244,10 +241,15 @@ def describe_no_answer(reply: SearchResponse, statement: str, about: str = "") -
 
 
 def render_gaps(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield which files are missing or outdated, where no other line of the page says it."""
+    """Yield which files are missing or outdated, where no other line of the page says it.
+
+    Words of the query that are only in text that is not searched are told, too.
+    """
     told = reply.absent_terms or not reply.convincing or not reply.hits
     if not told and (gaps := describe_known_gaps(reply.coverage)):
         yield from canvas.note(clean(gaps))
+    if found := describe_left_out_terms(reply.coverage):
+        yield from canvas.note(clean(found))
 
 
 def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
@@ -255,13 +257,6 @@ def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
     yield from render_gaps(reply, canvas)
-    yield from render_left_out_terms(reply, canvas)
-
-
-def render_left_out_terms(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield which words of the query are only in text that is not searched."""
-    if found := describe_left_out_terms(reply.coverage):
-        yield from canvas.note(clean(found))
 
 
 def describe_left_out(left_out: LeftOut, canvas: Canvas) -> str:
@@ -431,20 +426,17 @@ def _count_lines(blocks: list[list[str]]) -> int:
 
 
 def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
+    """Yield the call that may find more than nothing, and that nothing was found."""
+    found = reply.coverage
     if reply.unmatched_filters:
         yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
-    elif not (reply.coverage and reply.coverage.indexing):
-        yield from _suggest_more(reply, canvas, paging)
-    yield from canvas.wrap(_describe_verdict(reply, "no results"))
-
-
-def _suggest_more(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
-    """Yield the call that may find more than nothing."""
-    found = reply.coverage
-    if found and (found.unread or found.new or found.changed or found.unlisted):
+    elif found and found.indexing:
+        pass  # what is read now may have it
+    elif found and (found.unread or found.new or found.changed or found.unlisted):
         yield canvas.step("read what is missing first", "kebab ingest")
     elif reply.mode != "hybrid":
         command = paging.repeat("--mode", "hybrid", without=("--mode",))
         yield canvas.dim(f"try both channels: {command}")
     else:
         yield canvas.step("see what is indexed", "kebab list")
+    yield from canvas.wrap(_describe_verdict(reply, "no results"))

@@ -18,10 +18,10 @@ from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.errors.hints import build_variable_name
-from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, ObjectSync
 
 if TYPE_CHECKING:
+    from kebab.wire.error import ErrorReply
     from kebab.wire.stream import WatchEvent, WatchReport
 
 _MAX_NAMED_PATHS = 3
@@ -59,7 +59,8 @@ def render_ingest_report(
 
     With `verbose` every file is named. The first report names what to try next, on a terminal.
     """
-    headline = f"{_format_headline(reply)}: {_format_counts(reply)}"
+    counts = _list_counts(reply, ("updated", "moved", "removed", "unchanged", "skipped", "errors"))
+    headline = f"{_format_headline(reply)}: {', '.join([f'{reply.new:,} new', *counts])}"
     yield from map(canvas.strong, canvas.wrap(headline))
     for sync in reply.objects:
         yield from _render_objects(sync, canvas, dry_run=reply.dry_run)
@@ -84,16 +85,6 @@ def render_ingest_report(
             yield canvas.step("nothing to search in; read another folder", "kebab ingest FOLDER")
 
 
-def _format_counts(reply: IngestReport) -> str:
-    """Return what happened to the files of a run."""
-    names = ("new", "updated", "moved", "removed", "unchanged")
-    counts = {name: getattr(reply, name) for name in names}
-    parts = [f"{count:,} {name}" for name, count in counts.items() if count or name == "new"]
-    if reply.skipped:
-        parts.append(f"{reply.skipped:,} left out")
-    return ", ".join([*parts, *([f"{reply.errors:,} not readable"] if reply.errors else [])])
-
-
 class _Losses:
     """The files that are not searched as a whole, with the reasons, and what makes them readable.
 
@@ -109,21 +100,17 @@ class _Losses:
         self.formats: Counter[tuple[str, str]] = Counter()
         self.installs: dict[str, None] = {}
         for suffix, count in reply.skipped_by_extension.items():
-            self._count_suffix(suffix, count)
+            if detect_media_type(f"name{suffix}") == IMAGE:
+                setting = f"export {build_variable_name(OCR_SETTING)}=true"
+                self.formats[get_media_type(IMAGE).label, setting] += count
+                continue
+            known = describe_unsupported(suffix)
+            label = f"{suffix} file" if suffix else "file without an extension"
+            label = known.label if known else label
+            self.unsupported[label] += count
+            self.formats[label, known.hint if known else ""] += count
         for item in reply.items:
             self._add(item)
-
-    def _count_suffix(self, suffix: str, count: int) -> None:
-        if detect_media_type(f"name{suffix}") == IMAGE:
-            setting = f"export {build_variable_name(OCR_SETTING)}=true"
-            self.formats[get_media_type(IMAGE).label, setting] += count
-            return
-        known = describe_unsupported(suffix)
-        label = (
-            known.label if known else f"{suffix} file" if suffix else "file without an extension"
-        )
-        self.unsupported[label] += count
-        self.formats[label, known.hint if known else ""] += count
 
     def _add(self, item: IngestItem) -> None:
         path, error = clean(item.doc_path), item.error
@@ -179,7 +166,12 @@ def _name_some(names: Sequence[str], noun: str) -> list[str]:
 
 def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     """Yield every file that is left out, failed, or is read in part."""
-    found = _Losses(reply)
+    found, failed = _Losses(reply), []
+    for path, error in found.failed:
+        reason = error.message
+        if error.code == ParseFailed.code:  # its message has the path again
+            reason = str(error.details.get("cause", reason))
+        failed.append((path, clean(f"{reason}; {error.hint}" if error.hint else reason)))
     yield from _render_skipped(reply, found, canvas)
     remedies = [
         (f"{count:,} {clean(label)}", hint)
@@ -188,7 +180,7 @@ def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
     ]
     for title, rows in (
         ("to read them too", remedies),
-        ("could not be indexed", [(path, _explain(error)) for path, error in found.failed]),
+        ("could not be indexed", failed),
         ("found by name only", found.by_name),
         ("searched in part", found.in_part),
         ("warnings", found.warned),
@@ -203,14 +195,6 @@ def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
             yield from canvas.hang(f"{name}: {text}", "  ", 4)
     for install in found.installs:
         yield canvas.step("to read more formats", clean(install))
-
-
-def _explain(error: ErrorReply) -> str:
-    """Return why a file failed, and what helps."""
-    reason = error.message
-    if error.code == ParseFailed.code:  # its message has the path again
-        reason = str(error.details.get("cause", reason))
-    return clean(f"{reason}; {error.hint}" if error.hint else reason)
 
 
 def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:
@@ -334,24 +318,20 @@ def render_watch_report(reply: "WatchReport", canvas: Canvas) -> Iterator[str]:
 
 def format_run(report: IngestReport) -> str:
     """Return what a run did, e.g. `notes/a.md updated, 3 passages, 0.2 s`."""
-    names = ("new", "updated", "moved", "removed", "errors")
-    counts = {name: getattr(report, name) for name in names}
+    counts = _list_counts(report, ("new", "updated", "moved", "removed", "errors"))
     changed = [item for item in report.items if not item.error]
-    if not any(counts.values()):
+    if not counts:
         words = f"up to date, {pluralize(report.documents, 'document')}"
     elif len(report.items) <= _MAX_NAMED_FILES and changed:
         words = ", ".join(f"{clean(item.doc_path)} {item.kind}" for item in report.items)
     else:
-        words = _join_counts(counts)
-    parts = [words]
+        words = ", ".join(counts)
     passages = sum(item.chunk_count for item in changed)
-    if passages:
-        parts.append(pluralize(passages, "passage"))
-    return ", ".join([*parts, format_duration(report.duration_ms / 1000)])
+    more = f", {pluralize(passages, 'passage')}" if passages else ""
+    return f"{words}{more}, {format_duration(report.duration_ms / 1000)}"
 
 
-def _join_counts(counts: dict[str, int]) -> str:
-    words = {"errors": "not readable"}
-    return ", ".join(
-        f"{count:,} {words.get(name, name)}" for name, count in counts.items() if count
-    )
+def _list_counts(report: IngestReport, names: Sequence[str]) -> list[str]:
+    words = {"skipped": "left out", "errors": "not readable"}
+    counts = ((words.get(name, name), getattr(report, name)) for name in names)
+    return [f"{count:,} {name}" for name, count in counts if count]

@@ -41,7 +41,6 @@ def render_fetched(reply: FetchList, canvas: Canvas) -> Iterator[str]:
     for number, result in enumerate(reply.results):
         if number:
             yield ""
-
         if several and not canvas.is_terminal:
             name = result.name if isinstance(result, NotFound) else result.citation.uri
             note = "" if isinstance(result, NotFound) else note_freshness(result.freshness)
@@ -77,7 +76,12 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
         case LineCitation(line=span) | CodeCitation(code=span):
             extent = canvas.dim(describe_extent(reply))
             yield f"{canvas.location(clean(reply.doc_path))}  {extent}{note}"
-            yield from _render_numbered(reply, text, range(span.start, span.end + 1), canvas)
+            width = len(str(reply.end_line)) + 1
+            for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
+                label, is_asked = f"{number:>{width - 1}}", span.start <= number <= span.end
+                label = canvas.dim(label) if is_asked else label
+                for part in canvas.hang(line.expandtabs(4), f"{label} ", width):
+                    yield part.rstrip() if is_asked else canvas.dim(part.rstrip())
         case citation:
             whole = reply.kind == "doc"
             place = clean(reply.doc_path) if whole else format_location(citation)
@@ -86,21 +90,6 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
                 yield from canvas.hang(line.expandtabs(4), "", 0)
     if reply.truncated:
         yield canvas.dim(f"cut off by {canvas.name_flag('--max-tokens')}")
-
-
-def _render_numbered(
-    reply: FetchResult, text: str, requested: range, canvas: Canvas
-) -> Iterator[str]:
-    """Yield lines with their numbers; those that were not requested are context."""
-    width = len(str(reply.end_line)) + 1
-    for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
-        label = f"{number:>{width - 1}}"
-        if number in requested:
-            parts = canvas.hang(line.expandtabs(4), f"{canvas.dim(label)} ", width)
-            yield from (part.rstrip() for part in parts)
-        else:
-            parts = canvas.hang(line.expandtabs(4), f"{label} ", width)
-            yield from (canvas.dim(part.rstrip()) for part in parts)
 
 
 def _insert_marks(text: str, start: int, marks: Mapping[int, str]) -> Iterator[str]:
@@ -132,11 +121,6 @@ def list_notes(results: Sequence[FetchResult | NotFound], canvas: Canvas) -> Ite
 
 _ELLIPSIS = "…"
 _NARROWEST = 20
-_REASONS = {
-    "gone": "files are gone",
-    "unreadable": "files cannot be read",
-    "not_text": "files are no longer text",
-}
 _MAX_NAMED = 3
 
 
@@ -163,19 +147,14 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         yield from _render_below_file(hits, canvas)
 
 
-_WIDEST = 1_000_000
-
-
 def render_below_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     """Yield the matching lines below their file as on a terminal, none of them cut."""
-    return render_matches(reply, replace(canvas, width=_WIDEST))
+    return render_matches(reply, replace(canvas, width=1_000_000))
 
 
 def _format_place(hit: GrepHit, number: int) -> str:
     """Return the place of a line behind its path: `:12`, or `#page=3` where files have no lines."""
-    if _has_lines(hit):
-        return f":{number}"
-    return f"#{format_fragment(hit.citation)}"
+    return f":{number}" if _has_lines(hit) else f"#{format_fragment(hit.citation)}"
 
 
 def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]:
@@ -256,9 +235,12 @@ def render_match_counts(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
 def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     """Yield what limits the result: unmatched filters, skipped files, and a limit."""
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
-    for reason, words in _REASONS.items():
-        skipped = [one for one in reply.skipped if one.reason == reason]
-        if skipped:
+    for reason, words in (
+        ("gone", "files are gone"),
+        ("unreadable", "files cannot be read"),
+        ("not_text", "files are no longer text"),
+    ):
+        if skipped := [one for one in reply.skipped if one.reason == reason]:
             names = ", ".join(clean(one.doc_path) for one in skipped[:_MAX_NAMED])
             rest = len(skipped) - _MAX_NAMED
             more = f" and {rest} more" if rest > 0 else ""

@@ -57,17 +57,13 @@ def _build_blocks(nodes: list[SyntaxTreeNode], width: int) -> Group:
     """Return blocks with a blank line between those that are not tight."""
     blocks: list[RenderableType] = []
     for node in nodes:
-        if blocks and not _is_tight(node):
+        parent = node.parent
+        first = parent.children[0] if parent and parent.type == "list_item" else node
+        # markdown-it hides the paragraphs of a list without blank lines.
+        if blocks and not (first.type == "paragraph" and first.hidden):
             blocks.append(Text())
         blocks.append(_BLOCKS[node.type](node, width))
     return Group(*blocks)
-
-
-def _is_tight(node: SyntaxTreeNode) -> bool:
-    """Return whether a block follows without a blank line, as in a list without blank lines."""
-    parent = node.parent
-    first = parent.children[0] if parent and parent.type == "list_item" else node
-    return first.type == "paragraph" and first.hidden  # markdown-it hides those of a tight list
 
 
 class _Prefixed:
@@ -161,10 +157,6 @@ def _build_table(node: SyntaxTreeNode, width: int) -> RenderableType:
     return table
 
 
-def _build_rule(node: SyntaxTreeNode, width: int) -> Rule:
-    return Rule(style="dim")
-
-
 _BLOCKS: dict[str, Callable[[Any, int], RenderableType]] = {
     "paragraph": _build_paragraph,
     "heading": _build_paragraph,
@@ -174,7 +166,7 @@ _BLOCKS: dict[str, Callable[[Any, int], RenderableType]] = {
     "bullet_list": _build_list,
     "ordered_list": _build_list,
     "table": _build_table,
-    "hr": _build_rule,
+    "hr": lambda *_: Rule(style="dim"),
 }
 
 
@@ -200,7 +192,11 @@ def _list_parts(node: SyntaxTreeNode, style: Style) -> Iterator[Text]:
         yield Text(node.content, style)
         yield _build_address(str(node.attrs.get("src", "")))
     elif node.type == "link":
-        yield from _list_link_parts(node, style)
+        inner = Text().join(part for child in node.children for part in _list_parts(child, style))
+        # A citation marker in link form stays a marker.
+        yield _build_prose(f"[{inner.plain}]", style) if inner.plain.isdecimal() else inner
+        if (address := str(node.attrs.get("href", ""))) != inner.plain:
+            yield _build_address(address)
     else:
         yield _build_prose(node.content, style)
         for child in node.children:
@@ -212,15 +208,6 @@ def _build_prose(content: str, style: Style) -> Text:
     text = Text(_BEFORE_A_MARKER.sub(glue(" "), content), style)
     text.highlight_regex(_MARKERS)
     return text
-
-
-def _list_link_parts(node: SyntaxTreeNode, style: Style) -> Iterator[Text]:
-    """Yield the text of a link and its address; a citation marker in link form stays a marker."""
-    inner = Text().join(part for child in node.children for part in _list_parts(child, style))
-    address = str(node.attrs.get("href", ""))
-    yield _build_prose(f"[{inner.plain}]", style) if inner.plain.isdecimal() else inner
-    if address != inner.plain:
-        yield _build_address(address)
 
 
 def _build_address(address: str) -> Text:

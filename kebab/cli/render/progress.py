@@ -11,7 +11,6 @@ from kebab.cli.render.canvas import (
     clean,
     format_bytes,
     format_duration,
-    format_rate,
     truncate_path,
 )
 from kebab.core.progress import Progress, ProgressKind
@@ -28,7 +27,8 @@ STOPPING = "stopping soon; Ctrl-C again leaves at once"
 _SEARCHABLE = "search works already; its results get better until this is done"
 """What is said while passages are embedded: their words were stored before."""
 _CONVERT = "convert"
-_SECOND = 1000
+_MANY = 20
+"""Of fewer units a second a decimal is shown."""
 _UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
 _LABELS = {
     ProgressKind.SCAN_STARTED: "scanning",
@@ -211,7 +211,7 @@ def format_event(event: Progress) -> str:
         return message
     count = f" {done}" if (done := format_count(event)) else ""
     on_path = f" on {path}" if path else ""
-    took = f", {format_duration(event.elapsed_ms / 1000)}" if event.elapsed_ms >= _SECOND else ""
+    took = f", {format_duration(event.elapsed_ms / 1000)}" if event.elapsed_ms / 1000 >= 1 else ""
     return f"{label_event(event)}{count}{on_path}{took}"
 
 
@@ -235,7 +235,13 @@ def format_estimate(event: Progress) -> list[str]:
     """Return the rate and the time that is left, as far as they are known."""
     if event.per_second is None:
         return []
-    parts = [format_rate(event.per_second, _UNITS.get(event.unit, event.unit))]
+    amount, unit = event.per_second, _UNITS.get(event.unit, event.unit)
+    if unit == "bytes":
+        rate = format_bytes(int(amount))
+    else:
+        rate = f"{amount:.1f}" if amount < _MANY else f"{amount:,.0f}"
+        rate += f" {unit}" if unit else ""
+    parts = [f"{rate}/s"]
     if event.seconds_left is not None:
         parts.append(f"about {format_left(event.seconds_left)} left")
     return parts

@@ -161,20 +161,13 @@ def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iter
     for number, (one, place) in enumerate(zip(located.items, places, strict=True)):
         if number:
             yield ""
-        yield from _render_head(one, file, f"{place:>{width}}", canvas)
+        item = one.item
+        severity = PAINTS[item.s](canvas, item.s) + " " * (_SEVERITY_WIDTH - len(item.s))
+        linked = canvas.link(place, file, one.start.line) if place else ""
+        label = f"  {' ' * (width - len(place))}{linked}  {severity}  "
+        reason = f"{clean(item.r)} {canvas.dim(f'[{name_finding(item)}]')}"
+        yield from canvas.hang(reason, label, 2 + width + 2 + _SEVERITY_WIDTH + 2)
         yield from render_excerpt(one, canvas)
-
-
-def _render_head(
-    located: LocatedItem, file: str | None, place: str, canvas: Canvas
-) -> Iterator[str]:
-    item = located.item
-    margin = " " * (2 + len(place) + 2 + _SEVERITY_WIDTH + 2)
-    severity = PAINTS[item.s](canvas, item.s) + " " * (_SEVERITY_WIDTH - len(item.s))
-    number = place.strip()
-    linked = place.replace(number, canvas.link(number, file, located.start.line)) if number else ""
-    reason = f"{clean(item.r)} {canvas.dim(f'[{name_finding(item)}]')}"
-    yield from canvas.hang(reason, f"  {linked}  {severity}  ", len(margin))
 
 
 def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
@@ -209,15 +202,6 @@ def render_review_notes(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
         "lint": "not all was checked",
         "llm": "not all was reviewed by the model",
     }
-    yield from _render_left_out(tally, canvas)
-    for one in tally.degraded.values():
-        yield from render_degraded(one, canvas, lost.get(one.channel, one.channel))
-    for warning in tally.warnings:
-        yield from canvas.note(_WARNINGS.get(warning, warning))
-
-
-def _render_left_out(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
-    """Yield how many findings were left out."""
     if tally.ignored:
         yield from canvas.note(f"left out: {tally.ignored:,} ignored by comments")
     if tally.doubtful:
@@ -226,6 +210,10 @@ def _render_left_out(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
             f"not shown: {links} to missing places; so many are missing that a build may make them"
             " (`--rules broken-link,broken-anchor,missing-image` shows them)"
         )
+    for one in tally.degraded.values():
+        yield from render_degraded(one, canvas, lost.get(one.channel, one.channel))
+    for warning in tally.warnings:
+        yield from canvas.note(_WARNINGS.get(warning, warning))
 
 
 def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
@@ -327,6 +315,7 @@ class SarifLog:
         from kebab.review.selection import LINTERS, RULES
 
         self._root = Path.cwd()
+        self._base = f"{self._root.as_uri().rstrip('/')}/"
         self._rules: list[dict[str, Any]] = []
         for rule in (*(type(one) for one in RULES), *LINTERS):
             told = [" ".join(one.split()) for one in cleandoc(rule.__doc__ or "").split("\n\n")]
@@ -344,16 +333,19 @@ class SarifLog:
         """Add the findings of a page."""
         for one in located.items:
             assert page.document is not None, "items have a document"
-            region = None
+            path = Path(page.document.file)
+            artifact = {"uri": path.as_uri()}
+            if path.is_relative_to(self._root):
+                artifact = {"uri": path.as_uri().removeprefix(self._base), "uriBaseId": _ROOT}
+            physical: dict[str, Any] = {"artifactLocation": artifact}
             if located.state == "same":
-                region = {
+                physical["region"] = {
                     "startLine": one.start.line,
                     "startColumn": one.start.utf16,
                     "endLine": one.end.line,
                     "endColumn": one.end.utf16,
                 }
-            place = _build_location(self._locate_file(page.document.file), region)
-            self._results.append(self._build_result(one.item, place))
+            self._results.append(self._build_result(one.item, {"physicalLocation": physical}))
 
     def _build_result(self, item: AgentItem, place: dict[str, Any]) -> dict[str, Any]:
         name = name_finding(item)
@@ -390,22 +382,9 @@ class SarifLog:
             },
             "columnKind": "utf16CodeUnits",
             "newlineSequences": ["\r\n", "\n", "\r"],
-            "originalUriBaseIds": {_ROOT: {"uri": f"{self._root.as_uri().rstrip('/')}/"}},
+            "originalUriBaseIds": {_ROOT: {"uri": self._base}},
             "invocations": [invocation],
             "results": self._results,
         }
         log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
         yield from json.dumps(log, indent=2, ensure_ascii=False).split("\n")
-
-    def _locate_file(self, file: str) -> dict[str, str]:
-        """Return the address of a file, relative below the working directory."""
-        path = Path(file)
-        if not path.is_relative_to(self._root):
-            return {"uri": path.as_uri()}
-        base = f"{self._root.as_uri().rstrip('/')}/"
-        return {"uri": path.as_uri().removeprefix(base), "uriBaseId": _ROOT}
-
-
-def _build_location(artifact: dict[str, str], region: dict[str, int] | None) -> dict[str, Any]:
-    physical: dict[str, Any] = {"artifactLocation": artifact}
-    return {"physicalLocation": physical | ({"region": region} if region else {})}

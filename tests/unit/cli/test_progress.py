@@ -9,8 +9,8 @@ from kebab.app.classify import classify_error
 from kebab.app.events import AnswerEncoder, ReviewEncoder, WorkEncoder
 from kebab.cli.channels import Display, OutputChannel, OutputChannels, WorkDisplay
 from kebab.cli.context import CommandContext, Interrupts
-from kebab.cli.event_lines import EventLines
 from kebab.cli.progress import (
+    EventLines,
     Reporter,
     WorkReporter,
     choose_work_display,
@@ -25,6 +25,7 @@ from kebab.errors.signal import Exit
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import DupesRequest
+from kebab.wire.review import ReviewRequest
 from tests.fakes import replies
 from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 
@@ -238,7 +239,16 @@ def list_types(lines):
     return [(line["type"], line["exit_code"]) for line in lines]
 
 
-def test_an_error_in_the_middle_is_an_event_and_the_end_has_its_status(call):
+def do(monkeypatch, work):
+    """Let operations do this work."""
+
+    def run(_, request, *, report, cancel):
+        return work(report, cancel)
+
+    monkeypatch.setattr(CommandContext, "run", run)
+
+
+def test_an_error_in_the_middle_is_an_event_and_the_end_has_its_status(call, monkeypatch):
     context, out, _ = call
 
     def work(report, _):
@@ -246,8 +256,9 @@ def test_an_error_in_the_middle_is_an_event_and_the_end_has_its_status(call):
         report(make_event("items", page=make_page(make_item(), cursor="next")))
         raise UNREACHABLE
 
+    do(monkeypatch, work)
     with pytest.raises(ModelUnreachable):
-        stream_review(context, work)
+        stream_review(context, ReviewRequest())
     context.on_error(classify_error(UNREACHABLE, operation="review"))
 
     assert list_types(out()) == [("stage", None), ("items", None), ("error", 2), ("end", 2)]
@@ -265,7 +276,7 @@ def test_without_a_stream_the_events_are_on_stderr_and_pages_are_not(call):
     assert list_types(err()) == [("stage", None), ("heartbeat", None)]
 
 
-def test_an_interrupted_run_ends_with_what_it_has(call):
+def test_an_interrupted_run_ends_with_what_it_has(call, monkeypatch):
     context, out, _ = call
 
     def work(report, cancel):
@@ -276,7 +287,8 @@ def test_an_interrupted_run_ends_with_what_it_has(call):
             assert cancel.requested
         return make_page(make_item(), cursor="next")
 
-    assert stream_review(context, work) is Exit.INTERRUPTED
+    do(monkeypatch, work)
+    assert stream_review(context, ReviewRequest()) is Exit.INTERRUPTED
     assert list_types(out()) == [("stage", None), ("items", None), ("end", 130)]
     assert out()[-1]["data"] == {
         "schema_version": "review_event_data.v1",

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from starlette.testclient import TestClient
 
 from kebab.app.facade import Kebab
-from kebab.cli.servers import render_for_model
+from kebab.cli.commands.serve import render_for_model
 from kebab.config.settings import Settings
 from kebab.server.application import (
     Address,

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from kebab.cli.integrations import CLIENTS
+from kebab.cli.commands.install import CLIENTS
 from tests.shape.tree import ROOT
 
 SKILL = ROOT / "integrations/claude-code/kebab/SKILL.md"

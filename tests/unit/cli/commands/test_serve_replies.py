@@ -2,9 +2,9 @@
 
 import pytest
 
+from kebab.cli.commands.serve import render_for_model
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import render_compact
-from kebab.cli.servers import render_for_model
 from kebab.wire.fetch import FetchList
 from kebab.wire.search import LeftOut, UnmatchedFilter
 from tests.fakes import replies

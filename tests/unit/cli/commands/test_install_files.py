@@ -5,16 +5,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kebab.cli.integrations import (
+from kebab.cli.commands.install import (
     CLIENTS,
     Places,
     apply_plan,
     find_state,
-    format_diff,
     plan_entry,
     plan_skill,
     read_skill,
+    render_diffs,
 )
+from kebab.cli.render.canvas import Canvas
 from kebab.errors.catalog import ClientConfigInvalid, IoError
 
 ENTRY = {"command": "/usr/bin/kebab", "args": ["mcp"]}
@@ -134,13 +135,13 @@ def test_the_difference_shows_the_entry_and_little_more(find):
     client = CLIENTS[0]
     path = find(client)
     write(path, b'{\n  "token": "secret",\n  "theme": 1,\n  "mcpServers": {\n    "a": {}\n  }\n}\n')
-    shown = list(format_diff(plan_entry(client, path, ENTRY)))
+    shown = list(render_diffs([plan_entry(client, path, ENTRY)], Canvas()))
 
     assert shown[:3] == [f"--- {path}", f"+++ {path}", "@@ -4,3 +4,9 @@"]
     assert '+    "kebab": {' in shown
     assert not any("secret" in line for line in shown)
     install(client, path)
-    assert list(format_diff(plan_entry(client, path, ENTRY))) == []
+    assert list(render_diffs([plan_entry(client, path, ENTRY)], Canvas())) == []
 
 
 @EACH

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kebab.cli.integrations import EntryError, change_entry
+from kebab.cli.commands.install import EntryError, change_entry
 
 JSON, TOML, YAML = Path("settings.json"), Path("config.toml"), Path("config.yaml")
 PLACE = ("servers", "kebab")

@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.editor import build_command, run_command
+from kebab.cli.commands.open import build_command, run_command
 from kebab.errors.catalog import IoError
 
 FILE = "/n/my note.md"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.cli.integrations import (
+from kebab.cli.commands.install import (
     CLIENTS,
     Places,
     find_program,

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from kebab.cli.editor import open_browser, start_program
+from kebab.cli.commands.open import open_browser, start_program
 from kebab.errors.catalog import DependencyMissing, IoError
 
 URL = "http://127.0.0.1:7717/login?ticket=1&q=a"
@@ -17,14 +17,14 @@ def test_the_named_browser_gets_the_address(tmp_path):
 
 
 def test_a_program_that_fails_at_once_is_an_error_and_one_that_runs_on_is_none(monkeypatch):
-    monkeypatch.setattr("kebab.cli.editor._WAIT_S", 20)
+    monkeypatch.setattr("kebab.cli.commands.open._WAIT_S", 20)
     with pytest.raises(IoError, match="status 3"):
         start_program([sys.executable, "-c", "raise SystemExit(3)"], "x")
     with pytest.raises(DependencyMissing):
         start_program(["/nowhere/program"], "x")
     with pytest.raises(IoError):
         start_program(["/"], "x")
-    monkeypatch.setattr("kebab.cli.editor._WAIT_S", 0.2)
+    monkeypatch.setattr("kebab.cli.commands.open._WAIT_S", 0.2)
     began = time.monotonic()
     start_program([sys.executable, "-c", "import time; time.sleep(2)"], "x")
     assert time.monotonic() - began < 2

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from kebab.cli.commands.review import PageDisplay, ReviewDisplay
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.review import PageDisplay, ReviewDisplay
 from kebab.errors.signal import Exit
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes.review_pages import item, page, reviewed

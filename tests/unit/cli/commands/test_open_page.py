@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from kebab.cli.servers import open_in_editor
+from kebab.cli.commands.open import open_in_editor
 from tests.contract.conftest import load_validators
 from tests.fakes import replies
 from tests.shape.tree import ROOT
@@ -84,7 +84,8 @@ def test_a_server_is_opened_found_and_forgotten(start, tmp_path):
 
 def test_the_editor_has_a_window_of_its_own(monkeypatch, tmp_path):
     opened = []
-    monkeypatch.setattr("kebab.cli.editor.start_program", lambda words, _: opened.append(words))
+    opener = "kebab.cli.commands.open.start_program"
+    monkeypatch.setattr(opener, lambda words, _: opened.append(words))
     program = tmp_path / "xdg-open"
     program.touch(mode=0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
