@@ -209,11 +209,16 @@ def build_error_reply(signal: Signal, *, operation: str, view: View = DEFAULT_VI
     safe = replace(signal, **redacted)  # type: ignore[type-var]
     shown = safe if signal.public else Generic()
     words = find_wordings(type(shown), view.language)
+    hint = shown.format_hint(words)
+    # One that only repeats the failed command without a new flag is left out.
+    commands = filter(None, (operation, _INCLUDED_COMMANDS.get(operation)))
+    is_repeated = any(f"{hint} ".startswith(f"kebab {name} ") for name in commands)
+    is_circular = is_repeated and " --" not in (hint or "")
     fields = build_error_fields(
         signal,
         operation=operation,
         message=shown.format_message(words),
-        hint=_drop_circular_hint(shown.format_hint(words), operation),
+        hint=None if is_circular else hint,
         # Without `--verbose` there is no `chain`.
         details={
             name: value
@@ -259,10 +264,3 @@ def _is_lack_of_memory(fault: BaseException) -> bool:
     return isinstance(
         fault, MemoryError | OSError | RuntimeError | ImportError
     ) and is_memory_fault(fault)
-
-
-def _drop_circular_hint(hint: str | None, operation: str) -> str | None:
-    """Return the hint; None when it only repeats the failed command without a new flag."""
-    commands = (operation, _INCLUDED_COMMANDS.get(operation))
-    circular = any(name and f"{hint} ".startswith(f"kebab {name} ") for name in commands)
-    return None if circular and hint and " --" not in hint else hint

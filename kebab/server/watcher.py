@@ -330,15 +330,14 @@ class FolderWatch:
             folders = self._find_folders()
         except Signal:
             folders = self._state[0]
-        return folders, [_identify_folder(folder.location) for folder in folders]
-
-
-def _identify_folder(path: str) -> tuple[int, int] | None:
-    """Return what changes when another folder takes the place; None without one."""
-    with suppress(OSError):
-        status = os.stat(path)  # noqa: PTH116 - it is asked every two seconds
-        return status.st_dev, status.st_ino
-    return None
+        places: list[tuple[int, int] | None] = []
+        for folder in folders:
+            try:
+                status = os.stat(folder.location)  # noqa: PTH116 - it is asked every two seconds
+                places.append((status.st_dev, status.st_ino))  # another folder has others
+            except OSError:
+                places.append(None)
+        return folders, places
 
 
 _TICK_S = 2.0
