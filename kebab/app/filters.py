@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -259,9 +258,20 @@ def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str
     return list(dict.fromkeys(near or existing))[:MAX_NEAREST]
 
 
-def suggest_nearest(unmatched: Sequence[UnmatchedFilter]) -> str | None:
-    """Return the command that lists the documents of the nearest values; None without any."""
-    near = [(FILTERS[one.filter].flag, one.nearest[0]) for one in unmatched if one.nearest]
-    if not near or any(one.filter == "folder" for one in unmatched):  # `list` takes no folder
-        return None
-    return shlex.join(["kebab", "list", *chain.from_iterable(near)])
+def suggest_nearest(
+    call: Sequence[str], request: FilteredRequest[Reply], unmatched: Sequence[UnmatchedFilter]
+) -> str | None:
+    """Return the call with the nearest value of each filter that no document passes, or without it.
+
+    It keeps the other filters. None where each filter matches alone, or stands in the query.
+    """
+    near = {one.filter: one.nearest[:1] for one in unmatched}
+    words = [*call]
+    for name, row in FILTERS.items():
+        given = getattr(request, name) or []
+        values = given if isinstance(given, list) else [given]
+        if name in near and not values:
+            return None
+        for value in near.get(name, values):
+            words += [row.flag, value]
+    return shlex.join(words) if near and not any(one.documents for one in unmatched) else None

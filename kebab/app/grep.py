@@ -91,7 +91,9 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
         unmatched_filters=unmatched,
-        hint=suggest_nearest(unmatched),
+        hint=suggest_nearest(
+            ["kebab", "grep", request.pattern, *request.paths], request, unmatched
+        ),
         coverage=coverage,
     )
 

@@ -115,7 +115,7 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         has_more=request.offset + len(listing.documents) < listing.total,
         corpus_revision=revision,
         unmatched_filters=unmatched,
-        hint=suggest_nearest(unmatched),
+        hint=suggest_nearest(["kebab", "list"], request, unmatched),
         counts=counts,
         links=links,
     )

@@ -293,11 +293,13 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         found = page.hits and page.convincing and not page.absent_terms
         seconds = QUICK_S if found else THOROUGH_S
         coverage = notes.measure_coverage(response.hits, seconds, indexing)
+    asked = [word for text in (query.text, *query.more) for word in ("-q", text)]
+    call = ["kebab", "search", *(asked if query.more else [query.text])]
     return structs.replace(
         response,
         degraded=explain_degraded(response.degraded, indexing),
         unmatched_filters=unmatched,
-        hint=suggest_nearest(unmatched),
+        hint=suggest_nearest(call, request, unmatched),
         coverage=coverage,
     )
 

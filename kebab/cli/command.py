@@ -6,6 +6,7 @@
 import inspect
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -225,10 +226,6 @@ COMMANDS = {name: summary for rows in SECTIONS.values() for name, summary in row
 """The summary of each command, in the order of help."""
 
 
-SHARED_MODULES = {"explain": ("errors", "explain"), "import": ("export", "import_")}
-"""The commands in the module of another one, with their names there."""
-
-
 class LazyGroup(Group):
     """A group that imports the module of a command when the command is called."""
 
@@ -240,8 +237,9 @@ class LazyGroup(Group):
         """Return a command after importing its module."""
         if cmd_name not in COMMANDS:
             return None
-        module, name = SHARED_MODULES.get(cmd_name, (cmd_name, "command"))
-        command: click.Command = getattr(import_module(f"kebab.cli.commands.{module}"), name)
+        # A module cannot have the name of a keyword.
+        module = f"kebab.cli.commands.{cmd_name}" + "_" * iskeyword(cmd_name)
+        command: click.Command = import_module(module).command
         return command
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,4 +1,4 @@
-"""`kebab errors` counts recent errors or shows one, and `kebab explain` explains a code."""
+"""`kebab errors` counts recent errors, or shows one."""
 
 from typing import Any, get_args
 
@@ -6,16 +6,10 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import complete
-from kebab.cli.render.errors import (
-    render_error_entry,
-    render_error_explanations,
-    render_error_stats,
-)
+from kebab.cli.render.errors import render_error_entry, render_error_stats
 from kebab.config.settings import Settings
-from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Exit
-from kebab.wire.error import Dimension, ErrorsRequest, ExplainRequest, InspectErrorRequest
+from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
 
 
 @declare_command(
@@ -44,18 +38,3 @@ def command(context: CommandContext, /, name: str | None, **flags: Any) -> Exit:
         return context.print_reply(entry, render_error_entry)
     stats = context.run(ErrorsRequest(**flags), Settings())
     return context.print_reply(stats, render_error_stats)
-
-
-@declare_command(
-    "explain",
-    exits=(Exit.NO,),
-    examples=(f"kebab explain {NotIndexed.code}",),
-)
-@click.argument("code", shell_complete=complete("codes"))
-def explain(context: CommandContext, /, code: str) -> Exit:
-    """Explain an error code.
-
-    The command needs neither settings nor a network. `kebab schema --errors` lists all codes.
-    """
-    reply = context.run(ExplainRequest(code=code), Settings())
-    return context.print_reply(reply, render_error_explanations)
