@@ -78,11 +78,12 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with ExitStack() as undo:
             self._lock = undo.enter_context(WriterLock(data_dir))
             self._database = open_writer(data_dir)
+            undo.callback(self._database.close)
+            self.path = str(get_database_path(data_dir))
+            with translate_sqlite_errors(self.path, "write"):
+                chunks.update_words(self._database, tokens)
+                restore_sources(self._database, data_dir)
             undo.pop_all()
-        self.path = str(get_database_path(data_dir))
-        with translate_sqlite_errors(self.path, "write"):
-            chunks.update_words(self._database, tokens)
-            restore_sources(self._database, data_dir)
         self._data_dir = data_dir
         self._tokens = tokens
         self._now = now
