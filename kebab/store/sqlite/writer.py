@@ -91,12 +91,11 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def close(self) -> None:
         """Write the list of the sources, close the database and free the lock."""
-        try:
-            with suppress(Signal, apsw.ConnectionClosedError):  # other calls report damage
+        with ExitStack() as ends:
+            ends.callback(self._lock.close)
+            ends.callback(self._database.close)
+            with suppress(Signal, apsw.Error):  # other calls report damage
                 self._save_sources()
-            self._database.close()
-        finally:
-            self._lock.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
