@@ -94,7 +94,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with ExitStack() as ends:
             ends.callback(self._lock.close)
             ends.callback(self._database.close)
-            with suppress(Signal, apsw.Error):  # other calls report damage
+            with suppress(Signal, apsw.ConnectionClosedError):  # other calls report damage
                 self._save_sources()
 
     def __exit__(self, *_: object) -> None:
@@ -131,7 +131,8 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         self._save_sources()
 
     def _save_sources(self) -> None:
-        write_sources(self._data_dir, list_stored_sources(self._database))
+        with translate_sqlite_errors(self.path, "read"):
+            write_sources(self._data_dir, list_stored_sources(self._database))
 
     def rebuild_words(self) -> None:
         """Write the words of all passages and names again from what is stored."""
