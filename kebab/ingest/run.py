@@ -48,7 +48,8 @@ from kebab.ingest.plan import (
     scan_scopes,
     store_exempt_files,
 )
-from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync, survey_languages
+from kebab.ingest.survey import survey_languages
+from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync
 from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, PictureFailure
 

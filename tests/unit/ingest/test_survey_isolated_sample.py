@@ -4,7 +4,7 @@ import time
 import pytest
 
 from kebab.core.files import FileEntry
-from kebab.ingest.vectors import ISOLATED_SAMPLE_FILES, TextMeter, survey_isolated
+from kebab.ingest.survey import ISOLATED_SAMPLE_FILES, TextMeter, survey_isolated
 from kebab.parse.registry import PARSERS, guard_parser
 from tests.fakes.hostile_parsers import MEDIA, HostileParser
 

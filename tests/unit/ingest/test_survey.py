@@ -3,7 +3,7 @@ import pytest
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
 from kebab.ingest.plan import FileTask, Plan
-from kebab.ingest.vectors import survey_languages
+from kebab.ingest.survey import survey_languages
 from tests.fakes.hostile_parsers import HostileParser
 
 ENGLISH = "The meeting is moved to Friday, and the notes of it are in the usual folder.\n"
