@@ -18,8 +18,7 @@ from msgspec.structs import replace
 from kebab.app.facade import Kebab
 from kebab.core.progress import Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
-from kebab.errors.system import translate_os_errors
-from kebab.text.normalize import escape_undecodable
+from kebab.errors.system import escape_undecodable, translate_os_errors
 from kebab.wire import evals
 from kebab.wire.citation import Citation, CodeCitation, LineCitation
 from kebab.wire.evals import GoldenQuery

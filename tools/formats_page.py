@@ -1,12 +1,13 @@
 """Renders the page of file formats: those that kebab reads, and those that it does not."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 
-from kebab.core.content import list_unsupported
 from kebab.core.files import IMAGE, NAMED, OCR_SETTING
 from kebab.core.media import MEDIA_TYPES, CitationKind, MediaType
 from kebab.core.ports import Parser
 from kebab.parse.registry import PARSERS, LazyParser
+from kebab.source.content import UNREAD_FORMATS, UnsupportedFormat
 
 _CITED_BY = {
     CitationKind.LINE: "lines",
@@ -64,13 +65,16 @@ def render_formats_page() -> str:
     rows = sorted((one for one in MEDIA_TYPES if one.name not in named), key=_get_sort_key)
     readable = [_format_media(media) for media in rows]
     read = {suffix for media in MEDIA_TYPES for suffix in media.suffixes}
+    suffixes_by_format = defaultdict[UnsupportedFormat, list[str]](list)
+    for suffix, unread in UNREAD_FORMATS.items():
+        suffixes_by_format[unread].append(suffix)
     others = [
         [one.label, _format_names(name for name in suffixes if name not in read), one.hint or "-"]
-        for one, suffixes in list_unsupported()
+        for one, suffixes in suffixes_by_format.items()
     ]
     return (
         "# File formats\n\nGenerated from `kebab/core/media.py`, `kebab/parse/registry.py` and"
-        " `kebab/core/content.py`. The content of a file decides where its name says nothing"
+        " `kebab/source/content.py`. The content of a file decides where its name says nothing"
         " or something wrong.\n\n## What kebab reads\n\n"
         f"{_render_table(['format', 'files', 'cited by', 'needs'], readable)}\n"
         f"{_WITHIN}"

@@ -20,8 +20,8 @@ import msgspec
 
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
-from kebab.core.durable import create_folder, replace_file
 from kebab.core.progress import ProgressCallback, ProgressKind
+from kebab.durable import create_folder, replace_file
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import build_io_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter

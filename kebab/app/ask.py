@@ -1,7 +1,6 @@
 """Answers questions, and lists, shows and deletes the sessions of questions."""
 
 import os
-import unicodedata
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -15,27 +14,26 @@ from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded
 from kebab.app.filters import build_filters, require_utf8
 from kebab.app.references import build_not_found
 from kebab.app.search import MergedNotes, to_search_hit
-from kebab.core.answers import SupportingQuote, Turn
 from kebab.core.documents import check_freshness
 from kebab.core.queries import Mode, Page, Query
-from kebab.errors.catalog import Cancelled, InvalidInput, IoError, Locked, StopName
+from kebab.errors.catalog import Cancelled, InvalidInput, StopName
 from kebab.rag import PROMPT_VERSION
 from kebab.rag.engine import (
     MIN_ANSWERABILITY,
-    NOT_COVERED,
     AnswerWriter,
     AskOutcome,
     DraftAnswer,
     answer_question,
+    explain_coverage,
 )
+from kebab.rag.prompt import SupportingQuote
+from kebab.rag.sessions import keep_turn, parse_session_name
 from kebab.search.citations import build_file_path, cite_chunk
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
     AnswerEvent,
     AnswerRetrieval,
-    AnswerWarning,
     AskRequest,
     SessionList,
     SessionListRequest,
@@ -45,36 +43,10 @@ from kebab.wire.ask import (
     SessionTranscript,
     SessionTurn,
 )
-from kebab.wire.coverage import Coverage, describe_absent_words, describe_gaps
 from kebab.wire.record import NotFound, fill_record, format_timestamp
 
 if TYPE_CHECKING:
     from kebab.core.answers import LanguageModel
-
-_MAX_NAME_CHARS = 100
-_FORBIDDEN_CATEGORIES = ("Cc", "Zl", "Zp")
-"""The Unicode categories of control characters and of separators of lines and paragraphs."""
-
-
-def parse_session_name(text: str, field: str = "$.session") -> str:
-    """Return a session name in NFC without surrounding whitespace; case is significant.
-
-    Raises:
-        InvalidInput: It is not valid UTF-8, empty, longer than 100 code points, or holds a control
-            character or a line break.
-    """
-    if escape_undecodable(text) != text:
-        raise InvalidInput(field=field, cause="not valid UTF-8")
-    name = unicodedata.normalize("NFC", text).strip()
-    if not name:
-        raise InvalidInput(field=field, cause="empty")
-    if len(name) > _MAX_NAME_CHARS:
-        raise InvalidInput(
-            field=field, cause=f"longer than {_MAX_NAME_CHARS} characters: {len(name)}"
-        )
-    if any(unicodedata.category(character) in _FORBIDDEN_CATEGORIES for character in name):
-        raise InvalidInput(field=field, cause="holds a control character or a line break")
-    return name
 
 
 def list_sessions(context: AppContext, _request: SessionListRequest) -> SessionList:
@@ -207,7 +179,10 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         created_at=format_timestamp(created),
         coverage=coverage,
     )
-    return _keep_turn(context, answer, session, created) if session else answer
+    if session is None:
+        return answer
+    folder = os.getcwd() if context.is_owner else None  # noqa: PTH109 - text
+    return keep_turn(context.session_store, answer, session, created, folder)
 
 
 def _build_writer(
@@ -302,43 +277,3 @@ def _to_citation(support: SupportingQuote) -> AnswerCitation:
         quote=support.quote.text,
         freshness=check_freshness(chunk),
     )
-
-
-def _keep_turn(context: AppContext, answer: Answer, session: str, created: float) -> Answer:
-    """Store the turn of an answer, and return the answer with its place in the session."""
-    turn = fill_record(
-        Turn,
-        answer,
-        session=session,
-        index=0,  # the store counts
-        standalone=answer.retrieval.query,
-        refusal=answer.refusal_reason,
-        created=created,
-        folder=os.getcwd() if context.is_owner else None,  # noqa: PTH109 - text
-    )
-    try:
-        index = context.session_store.add_turn(turn)
-    except (IoError, Locked) as signal:
-        message = f"this turn is not remembered: {signal.format_message()}"
-        warning = AnswerWarning(code="turn_not_kept", message=message, marker=None, span=None)
-        return replace(answer, session_id=session, warnings=[*answer.warnings, warning])
-    return replace(answer, session_id=session, turn_index=index)
-
-
-def explain_coverage(
-    draft: DraftAnswer, coverage: Coverage | None, *, by_words: bool
-) -> DraftAnswer:
-    """Return an answer that states no absence that the index does not cover."""
-    gaps = describe_gaps(coverage, "convincing", by_words=by_words)
-    # These refusals say that the notes do not answer a question.
-    if draft.refusal not in {"no_chunks", "score_gate", "llm_self_judge"} or not gaps:
-        warnings = list(draft.warnings)
-        for number, one in enumerate(warnings):
-            if one.code == "absent_term":  # a file that is not searched may hold it
-                term = one.message.partition(": ")[2]
-                message = describe_absent_words(term, coverage, "the notes")
-                warnings[number] = replace(one, message=message)
-        return replace(draft, warnings=(*warnings,))
-    message = f"not everything is searched: {gaps}"
-    warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
-    return replace(draft, text=NOT_COVERED, warnings=(*draft.warnings, warning))

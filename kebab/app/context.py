@@ -16,9 +16,8 @@ from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
 from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.errors.hints import NOT_UTF8
-from kebab.errors.system import resolve_path
+from kebab.errors.system import escape_undecodable, resolve_path
 from kebab.platform import limit_blas_threads
-from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
     from kebab.store.vectors import LanceVectors, MappedVectors
     from kebab.wire.published import Registration, Registry
 
+UNUSABLE = (IoError, Locked, NotIndexed, StoreCorrupt)
+"""Why an index, or a database beside it, cannot be read at present."""
 _DEFAULT_DIMENSION = 384
 _DIMENSION = re.compile(r"-(\d+)-v\d+$")
 """Matches the dimension in an embedding version."""
@@ -168,7 +169,7 @@ class AppContext:
         try:
             with self.open_reader() as reader:
                 sources = self.build_catalogue(reader).list_sources()
-        except (NotIndexed, IoError, Locked, StoreCorrupt):
+        except UNUSABLE:
             return []
         return [one.root for one in sources if one.kind == "folder"]
 
@@ -322,7 +323,7 @@ class AppContext:
         """
         if formats is None:
             with (
-                suppress(NotIndexed, IoError, Locked, StoreCorrupt),  # other steps report it
+                suppress(*UNUSABLE),  # other steps report it
                 self.open_reader() as reader,
             ):
                 text = reader.get_value(PLUGIN_FORMATS) or "{}"

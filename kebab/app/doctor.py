@@ -1,15 +1,14 @@
 """Checks the health of a knowledge base and repairs it: runs `kebab.doctor` over the adapters.
 
 The files of the user are the truth. Words come again from the stored text, vectors from the
-passages, and a damaged database from the files of its sources. A repair belongs to a check: it runs
-when the finding names `doctor --fix`, and has succeeded when the check finds nothing any more.
+passages, and a damaged database from the files of its sources.
 """
 
+import os
 import shutil
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import structs
 
@@ -21,38 +20,39 @@ from kebab.app.coverage import (
     suggests_ingest,
 )
 from kebab.app.library import list_lost_sources
-from kebab.app.model_adapters import SERVERS, check_server, resolve_endpoint
-from kebab.app.own_files import list_exposed, list_leftovers, list_remains, list_unusable
+from kebab.app.model_adapters import SERVERS, check_server
+from kebab.app.own_files import list_index_entries, list_leftovers, list_remains
 from kebab.config.settings import AUTO
 from kebab.core.documents import EMBEDDING_REASON, STDIN
-from kebab.core.durable import delete_path
 from kebab.core.files import resolve_links
 from kebab.core.ids import Keys, sort_keys
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.doctor import checks
-from kebab.doctor.checks import FIX, Check, Finding, run_all
+from kebab.doctor.checks import FIX, Check, Finding
+from kebab.doctor.repairs import OPERATION, Remedy, Repairs, confirm_repairs
+from kebab.durable import delete_path
 from kebab.embed.registry import MODELS, describe_better_model
-from kebab.errors.catalog import ConfigInvalid, Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
-from kebab.errors.system import translate_os_errors
+from kebab.errors.system import escape_undecodable, translate_os_errors
 from kebab.ingest.job import ProgressReporter, RunContext
+from kebab.llm.endpoint import resolve_endpoint
 from kebab.platform import list_missing_features
 from kebab.store.sqlite import copies
 from kebab.store.sqlite.writer import ListedSource, load_sources, write_sources
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import Coverage, Indexing
 from kebab.wire.health import (
     Doctor,
-    DoctorCheck,
     DoctorRequest,
     MovedDatabase,
-    Repair,
     RepairReport,
     RepairRequest,
 )
 from kebab.wire.ingest import IngestRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kebab.store.sqlite.catalogue import Catalogue
 
 
@@ -170,12 +170,10 @@ class Checkup:
 
     def _check_permissions(self) -> Finding:
         context = self._context
-        return checks.check_permissions(
-            context.paths.data,
-            list_unusable(context, foreign=True),
-            list_unusable(context, foreign=False),
-            list_exposed(context),
-        )
+        data, entries = context.paths.data, [*list_index_entries(context)]
+        denied = checks.list_denied(entries, writes=not context.read_only)
+        foreign = [path for path in denied if path.stat().st_uid != os.geteuid()]
+        return checks.check_permissions(data, foreign, denied, checks.list_exposed(data, entries))
 
     def _check_writer(self) -> Finding:
         from kebab.store.sqlite.lock import read_holder_pid
@@ -353,10 +351,6 @@ def _check_plugins(context: AppContext) -> Finding:
     return checks.warn("; ".join(dict.fromkeys(faults)), "export KEBAB_PLUGINS_ENABLED=false")
 
 
-_OPERATION = "doctor --fix"
-_NO_SOURCES = "nothing tells any more which folders the index was made of"
-
-
 def repair(
     context: AppContext, request: RepairRequest, report: ProgressCallback, cancel: Cancel
 ) -> RepairReport:
@@ -366,45 +360,31 @@ def repair(
         ReadOnly: Writing is switched off.
         Locked: Another process is writing.
     """
-    work = _Work(context, request, report, cancel)
+    library = DamagedLibrary(context, request, report, cancel)
+    repairs = library.build_repairs()
     if request.dry_run:
-        repairs = [work.plan(fault) for fault in work.find_faults()]
+        done = [repairs.plan(fault) for fault in repairs.find_faults()]
     else:
-        context.refuse_when_read_only(_OPERATION)
+        context.refuse_when_read_only(OPERATION)
         with context.acquire_writer_lock():
             pass  # refuse at once when another process writes
-        repairs = work.run()
-    work.tell("checking")
+        done = repairs.run(cancel, library.tell)
+    library.tell("checking")
     context.close()  # the files that are open may have been replaced
     health = check_health(context, DoctorRequest(), deep=True)
-    work.end()
-    # A repair failed after all when its check still finds the fault.
-    still = {one.name: one.summary for one in health.checks if one.fix == FIX}
-    repairs = [
-        structs.replace(one, outcome="failed", reason=f"the check still finds: {still[one.check]}")
-        if one.outcome == "repaired" and one.check in still
-        else one
-        for one in repairs
-    ]
+    library.end()
     return RepairReport(
         ok=health.ok,
         dry_run=request.dry_run,
         cancelled=cancel.requested,
-        repairs=repairs,
-        moved=work.moved,
+        repairs=confirm_repairs(done, health),
+        moved=library.moved,
         health=health,
     )
 
 
-class _Remedy(NamedTuple):
-    """What a repair does, in words and as a function."""
-
-    action: str
-    apply: Callable[[], None]
-
-
-class _Work:
-    """The repairs of one call over the adapters."""
+class DamagedLibrary:
+    """The remedies of one call over the adapters."""
 
     def __init__(
         self, context: AppContext, request: RepairRequest, report: ProgressCallback, cancel: Cancel
@@ -416,27 +396,45 @@ class _Work:
         self._cancel = cancel
         self.moved: list[MovedDatabase] = []
         """The databases that were moved aside."""
-        rebuild = _Remedy("move the database aside, and read its sources again", self._rebuild)
-        self._remedies: dict[str, _Remedy] = {
-            "database": rebuild,
-            "integrity": _Remedy(
+
+    def build_repairs(self) -> Repairs:
+        """Return the remedies by the checks that find their faults."""
+        remedies = {
+            "database": Remedy(
+                "move the database aside, and read its sources again",
+                self._rebuild,
+                reads_sources=True,
+            ),
+            "integrity": Remedy(
                 "write the words again if only their index is damaged, else move the database aside"
                 " and read its sources again",
                 self._mend,
+                reads_sources=True,
             ),
-            "full_text": _Remedy("write all words again from the stored text", self._write_words),
-            "vectors": _Remedy(
+            "full_text": Remedy("write all words again from the stored text", self._write_words),
+            "vectors": Remedy(
                 "compute the missing vectors again if the embedding model is installed",
                 self._compute_vectors,
             ),
-            "leftovers": _Remedy("delete them", self._delete_leftovers),
-            "reviews": _Remedy("move the stored reviews aside", self._move_reviews),
+            "leftovers": Remedy("delete them", self._delete_leftovers),
+            "reviews": Remedy("move the stored reviews aside", self._move_reviews),
         }
 
+        def list_checks() -> list[Check]:
+            self._context.close()
+            return Checkup(self._context, deep=True).list_checks()
+
+        def knows_sources() -> bool:
+            return bool(self._request.sources or self._list_sources())
+
+        return Repairs(remedies, list_checks, knows_sources, self._context.clock)
+
     def tell(self, message: str) -> None:
+        """Report what is done now."""
         self._progress.send(ProgressKind.HEARTBEAT, phase="repair", message=message)
 
     def end(self) -> None:
+        """Report the end of the work."""
         cancelled = self._cancel.requested
         self._progress.send(ProgressKind.ABORTED if cancelled else ProgressKind.COMPLETED)
 
@@ -444,57 +442,6 @@ class _Work:
         """Report an event of an ingest, but for its end, which is not that of this call."""
         if event.kind not in (ProgressKind.COMPLETED, ProgressKind.ABORTED):
             self._report(event)
-
-    def find_faults(self) -> list[DoctorCheck]:
-        """Return the findings that have a repair."""
-        self._context.close()
-        checks = Checkup(self._context, deep=True).list_checks()
-        health = run_all([one for one in checks if one.name in self._remedies], self._context.clock)
-        return [one for one in health.checks if one.fix == FIX]
-
-    def plan(self, fault: DoctorCheck) -> Repair:
-        """Return what would be done about a fault."""
-        planned = Repair(
-            check=fault.name,
-            summary=fault.summary,
-            action=self._remedies[fault.name].action,
-            outcome="planned",
-        )
-        if fault.name in ("database", "integrity") and not (
-            self._request.sources or self._list_sources()
-        ):
-            hint = f"kebab {_OPERATION} --source FOLDER"
-            return structs.replace(planned, outcome="refused", reason=_NO_SOURCES, hint=hint)
-        return planned
-
-    def run(self) -> list[Repair]:
-        """Repair one fault after another, as each may remove or uncover others.
-
-        Raises:
-            Locked: Another process is writing.
-        """
-        done: dict[str, Repair] = {}
-        while fault := next((one for one in self.find_faults() if one.name not in done), None):
-            planned = self.plan(fault)
-            if planned.outcome == "planned" and not self._cancel.requested:
-                self.tell(f"repairing: {fault.name.replace('_', ' ')}")
-                planned = self._apply(planned)
-            done[fault.name] = planned
-        return list(done.values())
-
-    def _apply(self, planned: Repair) -> Repair:
-        try:
-            self._remedies[planned.check].apply()
-        except Locked:
-            raise
-        except Signal as signal:
-            return structs.replace(
-                planned,
-                outcome="failed",
-                reason=signal.format_message(),
-                hint=signal.format_hint(),
-            )
-        return structs.replace(planned, outcome="repaired")
 
     def _list_sources(self) -> list[ListedSource]:
         """Return the sources of the file beside the database, else those that it still names."""
@@ -538,14 +485,14 @@ class _Work:
             ingest(context, IngestRequest(paths=named), self._pass_on, self._cancel)
 
     def _write_words(self) -> None:
-        with self._context.open_writer(_OPERATION) as library:
+        with self._context.open_writer(OPERATION) as library:
             library.rebuild_words()
 
     def _compute_vectors(self) -> None:
         from kebab.ingest.vectors import VectorSync
 
         context = self._context
-        with context.open_writer(_OPERATION) as library:
+        with context.open_writer(OPERATION) as library:
             run = RunContext(self._pass_on, context.clock, self._cancel)
             sync = VectorSync(library, context.open_vector_table, run)
             sync.reconcile(verify=True)

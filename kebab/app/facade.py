@@ -156,9 +156,6 @@ class Kebab(AbstractContextManager["Kebab"], Methods):
         return masks.mask_reply(reply)
 
 
-R_in = TypeVar("R_in", bound=Request[Reply])
-
-
 def list_request_defaults(operation: str, settings: Settings) -> dict[str, Any]:
     """Return the fields of a request that settings give, nested as the request is.
 
@@ -176,39 +173,31 @@ def list_request_defaults(operation: str, settings: Settings) -> dict[str, Any]:
     return fields if settings.ask.rerank else {**fields, "rerank": False}
 
 
-def fill_request(request: R_in, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> R_in:
-    """Return a request with the defaults of the fields that its JSON object does not give."""
-    missing = {name: value for name, value in defaults.items() if name not in given}
-    return msgspec.structs.replace(request, **missing)
-
-
 def decode_operation_request(operation: str, raw: bytes, settings: Settings) -> Request[Reply]:
-    """Decode a request from JSON; nothing at all means an empty object.
-
-    Fields that it leaves out have the values of the settings, as on the command line.
+    """Return the request of a JSON object in bytes; nothing at all means an empty object.
 
     Raises:
         InvalidInput: The text is not JSON, or breaks the schema; `field` is the JSON path.
     """
-    raw = raw if raw.strip() else b"{}"
-    request: Request[Reply] = decode_request(raw, OPERATIONS[operation].request)
-    defaults = list_request_defaults(operation, settings)
-    return fill_request(request, msgspec.json.decode(raw), defaults) if defaults else request
+    fields = decode_request(raw if raw.strip() else b"{}", dict[str, Any])
+    return convert_operation_request(operation, fields, settings)
 
 
 def convert_operation_request(
     operation: str, fields: Mapping[str, Any], settings: Settings
 ) -> Request[Reply]:
-    """Return the request of a decoded JSON object; the rest is as in `decode_operation_request`.
+    """Return the request of a JSON object.
+
+    Fields that it leaves out have the values of the settings, as on the command line.
 
     Raises:
         InvalidInput: The object breaks the schema; `field` is the JSON path.
     """
+    filled = {**list_request_defaults(operation, settings), **fields}
     try:
-        request = msgspec.convert(dict(fields), OPERATIONS[operation].request)
+        return msgspec.convert(filled, OPERATIONS[operation].request)
     except (msgspec.ValidationError, RecursionError) as fault:
         raise to_invalid_input(fault) from fault
-    return fill_request(request, fields, list_request_defaults(operation, settings))
 
 
 def find_operation_status(reply: Reply, cancel: Cancel | None = None) -> Exit:

@@ -18,23 +18,28 @@ from kebab.app.context import AppContext
 from kebab.app.file_text import (
     UNREADABLE,
     FileText,
-    PlaceLines,
-    Section,
     cite_place_lines,
-    find_section,
-    find_section_by_title,
     get_unit,
     has_own_lines,
     join_passages,
     load_text,
-    make_anchor,
 )
 from kebab.app.references import Lines, ReferenceFinder, Target, build_lookup_fault
+from kebab.chunk.sections import (
+    PlaceLines,
+    Section,
+    cut_rows,
+    find_marked_block,
+    find_section,
+    find_section_by_title,
+    locate_passage,
+    make_anchor,
+)
 from kebab.core.documents import DocumentDetail, check_freshness
 from kebab.core.media import CitationKind, get_media_type
+from kebab.errors.system import escape_undecodable
 from kebab.search.citations import build_file_path, cite_chunk, format_reference, quote_path
 from kebab.text.model_input import estimate_tokens
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.citation import ABSENT, Citation, FetchedPlace
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchKind, FetchResult
@@ -284,12 +289,12 @@ class _Fetcher:
         """
         try:
             lines = self._text.lines
-            moved = _locate_passage(lines, chunk) if self._freshness == "changed" else None
+            moved = locate_passage(lines, chunk) if self._freshness == "changed" else None
         except UNREADABLE:
             if self._freshness == "fresh":
                 raise
             self._text, moved = join_passages(self.detail), None
-        place = moved or Lines(chunk.start_line, chunk.end_line)
+        place = Lines(*(moved or (chunk.start_line, chunk.end_line)))
         if self._freshness == "changed" and not moved:
             return self._build("chunk", place, citation=cite_chunk(chunk), text=chunk.text)
         if self.request.section:
@@ -350,7 +355,7 @@ class _Fetcher:
         if fragment.startswith("^"):
             block = find_marked_block(self._text.lines, fragment)
             if block is not None:
-                return self._fetch_lines(block)
+                return self._fetch_lines(Lines(*block))
         return self._fetch_heading(fragment)
 
     def _fetch_heading(self, fragment: str) -> FetchResult | NotFound:
@@ -398,14 +403,14 @@ class _Fetcher:
         if not match:
             return self._build_places(inside, inside, "cell")
         first, last = int(match[1]), int(match[2] or match[1])
-        found = _cut_rows(inside, first, last)
+        found = cut_rows(inside, first, last)
         if not found:
             cited = [
                 cite_place_lines(self.name, one, CitationKind.CELL, one.first, one.last).uri
                 for one in inside
             ]
             return self._build_fault("no text in these cells", *cited)
-        around = _cut_rows(inside, first - self._extra, last + self._extra)
+        around = cut_rows(inside, first - self._extra, last + self._extra)
         return self._build_places(found, around, "cell")
 
     @property
@@ -437,20 +442,6 @@ class _Fetcher:
         return self._build_lines(unit, Lines(around[0].first, around[-1].last), 0, citation)
 
 
-def _locate_passage(lines: Sequence[str], chunk: "StoredChunk") -> Lines | None:
-    """Return the lines that contain the text of a passage now, nearest to where it was."""
-    text, wanted = "\n".join(lines), chunk.text
-    starts = []
-    position = text.find(wanted) if wanted else -1
-    while position >= 0:
-        starts.append(text.count("\n", 0, position) + 1)
-        position = text.find(wanted, position + len(wanted))
-    if not starts:
-        return None
-    first = min(starts, key=lambda start: abs(start - chunk.start_line))
-    return Lines(first, first + wanted.count("\n"))
-
-
 def _list_places(text: FileText, first: int, last: int) -> list[FetchedPlace]:
     """Return the pages, slides or cells of lines."""
     path, kind = text.document.path, get_media_type(text.document.media).cites
@@ -463,27 +454,6 @@ def _list_places(text: FileText, first: int, last: int) -> list[FetchedPlace]:
         )
         for one in inside
     ]
-
-
-def _cut_rows(places: Sequence[PlaceLines], first: int, last: int) -> list[PlaceLines]:
-    found = []
-    for one in places:
-        top = max(first, one.place.row)
-        bottom = min(last, one.place.row + one.last - one.first)
-        if top <= bottom:
-            start = one.first + top - one.place.row
-            place = one.place._replace(row=top)
-            found.append(PlaceLines(place, start, start + bottom - top))
-    return found
-
-
-def find_marked_block(lines: Sequence[str], mark: str) -> Lines | None:
-    """Return the lines of a block of Obsidian, behind or below which its mark `^id` stands."""
-    marked = (n for n, line in enumerate(lines, 1) if line.split()[-1:] == [mark])
-    last = first = next(marked, 0)
-    while first > 1 and (lines[first - 2].strip() or lines[first - 1].strip() in {"", mark}):
-        first -= 1
-    return Lines(first, last) if last else None
 
 
 def _build_unnamed_section(text: FileText, lines: Lines) -> Section:

@@ -214,7 +214,7 @@ def explain_filters(
     found: list[UnmatchedFilter] = []
     for name in active if together else [name for name, count in counts.items() if not count]:
         given = getattr(request, name) or active[name]
-        shown = [given] if isinstance(given, str) else [", ".join(map(str, given))]
+        shown = [", ".join(map(str, given if isinstance(given, list | tuple) else [given]))]
         found += [
             UnmatchedFilter(
                 filter=name,
@@ -268,10 +268,10 @@ def suggest_nearest(
     near = {one.filter: one.nearest[:1] for one in unmatched}
     words = [*call]
     for name, row in FILTERS.items():
-        given = getattr(request, name) or []
-        values = given if isinstance(given, list) else [given]
+        given = getattr(request, name)
+        values = given if isinstance(given, list) else [given] * (given not in (None, ""))
         if name in near and not values:
             return None
         for value in near.get(name, values):
-            words += [row.flag, value]
+            words += [row.flag, str(value)]
     return shlex.join(words) if near and not any(one.documents for one in unmatched) else None

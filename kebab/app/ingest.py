@@ -17,7 +17,6 @@ from kebab.app.file_text import build_parsers, parse_file
 from kebab.app.references import list_last_hits, resolve_folder_of
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
-from kebab.core.content import describe_unsupported
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, Source
 from kebab.core.files import (
     OCR_SETTING,
@@ -38,7 +37,7 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.errors.signal import Signal
-from kebab.errors.system import resolve_path, translate_os_errors
+from kebab.errors.system import escape_undecodable, resolve_path, translate_os_errors
 from kebab.ingest.job import (
     IngestJob,
     IngestPorts,
@@ -47,8 +46,8 @@ from kebab.ingest.job import (
     SurveyLanguages,
     TextNote,
 )
+from kebab.source.content import describe_unsupported
 from kebab.store.sqlite.lock import IngestState
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import INDEXING_UNITS
 from kebab.wire.ingest import (
     IngestReport,
@@ -60,7 +59,6 @@ from kebab.wire.record import NotFound
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kebab.chunk.budget import Budget
     from kebab.cluster.ray_data import RayCluster
     from kebab.core.ports import Embedder
     from kebab.embed.registry import EmbeddingModel
@@ -169,10 +167,6 @@ class RunEmbedder:
         embedder.count_tokens([""])  # loads the tokenizer, which may be damaged
         self.loaded = embedder
         return embedder
-
-    def budget(self) -> "Budget":
-        """Return the token limit of a chunk; an embedder counts its own tokens."""
-        return self.context.build_budget(self.loaded)
 
     def find_node_model(self) -> NodeModel | None:
         """Return the loaded model for the nodes; None when only this machine runs it."""
@@ -366,7 +360,7 @@ def _open_ports(
                     parsers=parsers,
                     survey_parsers=survey_parsers,
                     guard=guard_parser,
-                    budget=models.budget,
+                    budget=lambda: context.build_budget(models.loaded),
                     clock=context.clock,
                     describe_error=partial(
                         build_error_reply, operation="ingest", view=build_view(context.settings)

@@ -45,8 +45,8 @@ from kebab.core.progress import ProgressCallback
 from kebab.core.queries import StoredChunk
 from kebab.core.spelling import find_nearest
 from kebab.errors.catalog import NotIndexed
+from kebab.errors.system import escape_undecodable
 from kebab.search.citations import build_file_path, cite_chunk
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.coverage import LeftOutText
 from kebab.wire.library import (
     ChunkBrief,

@@ -6,8 +6,7 @@ picture is read twice, whatever happens to its file or to the index.
 """
 
 import json
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -17,9 +16,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
-from kebab.core.durable import hold_lock
 from kebab.core.ids import compute_digest, hash_content
 from kebab.core.ports import PictureAnswer, PictureTask
+from kebab.durable import hold_lock
 from kebab.embed import install, registry
 from kebab.embed.install import FetchProgress
 from kebab.embed.registry import EmbeddingModel
@@ -219,6 +218,7 @@ def _build_server_embedder(settings: Settings) -> "ServerEmbedder":
     """
     from kebab.embed.server_embedder import ServerEmbedder
     from kebab.llm.chat import embed_texts
+    from kebab.llm.endpoint import resolve_endpoint
 
     wanted, llm = settings.models.embedding, settings.models.llm
     assert wanted.provider != "fastembed", "a server computes vectors"
@@ -253,7 +253,6 @@ def _choose_mask(settings: Settings, endpoint: "Endpoint") -> Callable[[str], st
     return mask_secrets if settings.output.mask_secrets and not endpoint.is_loopback else str
 
 
-_HOST_VARIABLE = "OLLAMA_HOST"
 SERVERS = ("ollama-", "openai-")
 """How the embedding versions of servers begin."""
 _TEST_S = 5.0
@@ -278,6 +277,7 @@ def build_language_model(
         ConfigInvalid: The key of an OpenAI-compatible server cannot be sent, or the port of Ollama
             is invalid.
     """
+    from kebab.llm.endpoint import resolve_endpoint
     from kebab.llm.server_check import CheckedModel, check_server_responds
 
     llm = settings.models.llm
@@ -302,35 +302,13 @@ def _build_model(llm: Llm, name: str, endpoint: "Endpoint", operation: str) -> "
     return OllamaChat(endpoint, name, llm, operation)
 
 
-def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> "Endpoint":
-    """Return the endpoint of the server in the settings, with its key.
-
-    Raises:
-        ConfigInvalid: The port is invalid, or the key cannot be sent.
-    """
-    from kebab.llm.endpoint import ApiKey, parse_base_url, parse_endpoint
-
-    environ = os.environ if environ is None else environ
-    if llm.provider == "openai":
-        endpoint = parse_base_url(llm.endpoint)
-        key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
-        endpoint = replace(endpoint, key=key)
-    elif llm.endpoint or not environ.get(_HOST_VARIABLE):
-        endpoint = parse_endpoint(llm.endpoint)
-    else:
-        endpoint = replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
-    if endpoint.problem:
-        origin = "models.llm.endpoint" if llm.endpoint else f"${_HOST_VARIABLE}"
-        raise ConfigInvalid(path=origin, cause=endpoint.problem)
-    return endpoint
-
-
 def check_server(settings: Settings) -> str | None:
     """Return one sentence about the server that would answer; None when no server is used.
 
     The signals are those of `LanguageModel.chat` and of `resolve_endpoint`.
     """
     from kebab.core.answers import Message
+    from kebab.llm.endpoint import resolve_endpoint
     from kebab.llm.server_check import check_server_responds, probe_ollama, sort_near_names
     from kebab.llm.server_errors import ModelRequest
 
@@ -362,6 +340,7 @@ def require_language_model(
     With `vision` Ollama must also say that the model sees pictures; other servers do not tell. The
     signals are those of `LanguageModel.chat` and of `resolve_endpoint`.
     """
+    from kebab.llm.endpoint import resolve_endpoint
     from kebab.llm.server_check import check_server_responds, probe_ollama
 
     llm = settings.models.llm
@@ -407,6 +386,8 @@ class PictureModel:
         if settings.models.llm.provider == "extractive":
             cause = "a model has to read pictures, and `models.llm.provider` is `extractive`"
             raise ConfigInvalid(path=name, cause=cause)
+        from kebab.llm.endpoint import resolve_endpoint
+
         endpoint = resolve_endpoint(settings.models.llm)
         if settings.output.mask_secrets and not endpoint.is_loopback:
             cause = (

@@ -21,18 +21,18 @@ from kebab.app.archive import ByteProgress
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.config.settings import OBJECTS, is_object_address
-from kebab.core.content import MAX_UNKNOWN_BYTES, describe_unsupported
 from kebab.core.documents import Source
-from kebab.core.durable import create_folder, delete_path, replace_file
 from kebab.core.files import IGNORE_FILES, IMAGE, ScanRules, SkipCounts, get_suffix, resolve_links
 from kebab.core.media import choose_limit, detect_media_type
 from kebab.core.progress import Cancel, ProgressCallback
+from kebab.durable import create_folder, delete_path, replace_file
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import IngestJob
 from kebab.ingest.plan import list_ancestors
 from kebab.platform import is_linux
+from kebab.source.content import MAX_UNKNOWN_BYTES, describe_unsupported
 from kebab.source.ignore import Layer, build_base_layer, find_skip_reason
 from kebab.store.objects import ObjectStore, StoredObject, build_empty_error
 from kebab.wire.ingest import IngestRequest, ObjectSync

@@ -11,9 +11,7 @@ from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.file_text import (
     FileText,
-    Section,
     cite_place_lines,
-    find_section_by_title,
     get_unit,
     has_own_lines,
     load_text,
@@ -26,12 +24,13 @@ from kebab.app.references import (
     join_path,
     make_absolute,
 )
+from kebab.chunk.sections import Section, find_section_by_title
 from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument, check_freshness
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import Filters
+from kebab.errors.system import escape_undecodable
 from kebab.search.citations import build_file_path, cite_section, format_reference
 from kebab.text.model_input import estimate_tokens
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import Outline, OutlineEntry, OutlineRequest, OutlineSection
 from kebab.wire.record import NotFound

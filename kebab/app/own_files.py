@@ -1,28 +1,21 @@
 """Creates, lists and deletes the files of kebab.
 
-Writes the commented settings file, creates the data directory, and deletes by name only what kebab
-created.
+Creates the data directory, and deletes by name only what kebab created.
 """
 
 import os
-import shutil
-import stat
 from collections.abc import Iterator
 from contextlib import nullcontext, suppress
-from itertools import count
 from pathlib import Path
 
 from kebab.app.context import AppContext
-from kebab.config.load import build_toml
-from kebab.core import durable
-from kebab.core.durable import create_copy, create_folder, delete_path
+from kebab.config.load import build_toml, keep_copy, replace_settings_file
+from kebab.durable import create_folder, delete_path
 from kebab.embed import registry
-from kebab.errors.system import build_io_error, build_read_error
-from kebab.text.normalize import escape_undecodable
+from kebab.errors.system import build_io_error, build_read_error, escape_undecodable
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
 _ENDS = ("", "-wal", "-shm")
-_ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 
 
 def list_index_files(context: AppContext) -> list[Path]:
@@ -52,27 +45,6 @@ def list_index_entries(context: AppContext) -> Iterator[Path]:
         yield path
         if path.is_dir():
             yield from path.rglob("*")
-
-
-def list_unusable(context: AppContext, *, foreign: bool) -> list[Path]:
-    """Return what this user may not read or write: the files of others, or the user's own."""
-    denied = []
-    for path in list_index_entries(context):
-        wanted = os.R_OK | (os.X_OK if path.is_dir() else 0)
-        wanted |= 0 if context.read_only else os.W_OK
-        if not os.access(path, wanted) and (path.stat().st_uid == os.geteuid()) != foreign:
-            denied.append(path)
-    return denied
-
-
-def list_exposed(context: AppContext) -> list[Path]:
-    """Return the files of the index that other users can read."""
-    data = context.paths.data
-    folders = (data, *data.parents)
-    if not all(folder.stat().st_mode & _ENTER for folder in folders if folder.exists()):
-        return []
-    found = list(list_index_entries(context))
-    return [path for path in found if path.is_file() and path.stat().st_mode & _READ]
 
 
 def list_remains(context: AppContext) -> list[Path]:
@@ -145,7 +117,7 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
             create_folder(context.config_path.parent)
             text = build_toml(root or "")
             backup = keep_copy(context.config_path, text)
-            replace_file(context.config_path, text.encode())
+            replace_settings_file(context.config_path, text.encode())
     except OSError as fault:
         raise build_io_error(fault, "create", fault.filename or context.config_path) from fault
     return InitReport(
@@ -155,44 +127,6 @@ def init(context: AppContext, request: InitRequest) -> InitReport:
         data_dir=str(context.paths.data),
         workspace=(root if written else None) or context.settings.workspace or None,
     )
-
-
-def keep_copy(path: Path, text: str) -> Path | None:
-    """Copy a file that is about to be replaced; return the copy.
-
-    Returns:
-        The copy, which never replaces an earlier one; None when the file does not exist, or has
-        this text already.
-
-    Raises:
-        IoError: The path is neither a file nor an empty folder.
-    """
-    target = Path(os.path.realpath(path))
-    if not target.exists() or target.is_dir():
-        return None
-    if not target.is_file():
-        raise build_read_error(path, "it is not a regular file")
-    old = target.read_bytes()
-    if old == text.encode():
-        return None
-    names = ("".join([target.name, ".bak", f".{number}" * bool(number)]) for number in count())
-    return create_copy(map(target.with_name, names), old, target.stat())
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Replace a settings file atomically, because a partial one would break its program.
-
-    A link stays, and what it points to is replaced. The file keeps its permissions; what it holds
-    may be secret, so the draft has no more than those at any time.
-    """
-    target = Path(os.path.realpath(path))
-    with durable.replace_file(target, 0o600 if target.is_file() else 0o666) as draft:
-        draft.write(data)
-        if target.is_file():
-            shutil.copymode(target, draft.name)
-        if target.is_dir():
-            # The system refuses this unless the folder is empty.
-            target.rmdir()
 
 
 def reset(context: AppContext, request: ResetRequest) -> ResetReport:

@@ -9,8 +9,8 @@ from kebab.app.context import AppContext
 from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
-from kebab.core.durable import delete_path
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind
+from kebab.durable import delete_path
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import ProgressReporter

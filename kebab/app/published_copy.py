@@ -25,8 +25,8 @@ from kebab.core.documents import (
     Source,
     VectorRow,
 )
-from kebab.core.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.core.ids import DocId, compute_digest
+from kebab.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.wire.published import PublishedManifest, Registration

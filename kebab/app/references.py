@@ -28,9 +28,8 @@ from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
 from kebab.core.files import MEMBER_MARK, add_working_folder, is_below, join_root, resolve_links
 from kebab.core.ids import ChunkId, DocId, compute_digest
-from kebab.errors.system import build_read_error
+from kebab.errors.system import build_read_error, escape_undecodable
 from kebab.search.citations import format_reference, quote_path
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.record import LookupFault, NotFound
 from kebab.wire.search import SearchHit
 

@@ -1,51 +1,205 @@
-"""Reads the files that are reviewed, and applies fixes to them.
+"""Finds and reads the files that are reviewed, as they are on disk now.
 
-The text as it is in the file, its anchors, the lines that changed against git, and the lines and
-columns of the items of a page. Every file is checked before the first fix is written, and fixes
-that would break a page are left out. A file is replaced in one step; a copy of it stays beside it.
+The index is asked for what it knows about these files; a review needs no index.
 """
 
-from __future__ import annotations
-
-import difflib
-import os.path
+import glob
+import os
+import re
 import stat
-from collections import defaultdict
-from dataclasses import dataclass
-from errno import EACCES
-from io import StringIO
-from os.path import lexists
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
-from urllib.parse import unquote
 
-from msgspec import Struct
-
-from kebab.core.content import HEAD_BYTES, find_mismatch
-from kebab.core.durable import create_copy, replace_file
-from kebab.core.files import get_suffix, resolve_links
-from kebab.core.ids import hash_content
-from kebab.core.media import MARKDOWN, PLAIN, detect_media_type, is_code, is_reviewed
-from kebab.core.review import Markup, ReviewText, Span
-from kebab.errors.catalog import InvalidInput, IoError, TooLarge, UnsupportedMedia
-from kebab.errors.system import translate_os_errors
+from kebab.app.context import UNUSABLE, AppContext
+from kebab.app.references import (
+    build_lookup_fault,
+    join_path,
+    make_absolute,
+    require_path,
+    resolve_folder_of,
+)
+from kebab.core.documents import StoredDocument
+from kebab.core.files import cut_root, get_suffix, is_below, resolve_links
+from kebab.core.ids import DocId, hash_content
+from kebab.core.media import (
+    MARKDOWN,
+    PLAIN,
+    detect_media_type,
+    is_code,
+    is_prose,
+    is_reviewed,
+)
+from kebab.core.review import Markup, StoredRun
+from kebab.errors.catalog import ParseFailed, TooLarge, UnsupportedMedia
+from kebab.errors.hints import NOT_UTF8
+from kebab.errors.system import build_read_error, escape_undecodable, translate_os_errors
 from kebab.limits.deadline import build_failure
-from kebab.parse.encoding import decode_raw, encode_raw
-from kebab.platform import copy_owner
-from kebab.review.document import ReviewDocument, list_anchors
+from kebab.parse.encoding import decode_raw
+from kebab.review.document import ReviewDocument, ReviewText, list_anchors
+from kebab.review.items import unify_line_ends
 from kebab.review.rules import read_text
-from kebab.review.segments import PageStructure, keep_harmless, read_structure
+from kebab.review.run import name_document
+from kebab.source.content import HEAD_BYTES, find_mismatch
 from kebab.source.walk import detect_file_media
-from kebab.wire.review import AgentItem, AppliedFile, ItemFix
+from kebab.text.filters import matches_glob
+from kebab.wire.record import NotFound
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+_LICENCE = re.compile(r"(?:UN)?LICEN[CS]ES?(?:[-._].*)?|COPYING(?:[-._].*)?")
+"""The name of a file with a licence, whose words nobody changes."""
 
-    from kebab.core.documents import StoredDocument
-    from kebab.core.review import StoredRun
-    from kebab.source.changes import Lines
-    from kebab.store.sqlite.reviews import SqliteReviewStore
-    from kebab.wire.review import AgentItems, ReviewedDocument
+
+class ReviewLibrary:
+    """The documents and the sources of the index by their paths on disk."""
+
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
+
+    def find_document(self, path: str) -> StoredDocument | None:
+        """Return the document of a file; None when it is unknown or the index is damaged."""
+        try:
+            doc_id = self._doc_ids.get(path)
+            if doc_id is None:
+                return None
+            with self._context.open_catalogue() as catalogue:
+                return catalogue.load_summary(doc_id)
+        except UNUSABLE:
+            return None
+
+    def may_read(self, path: str) -> bool:
+        """Return whether the caller may learn anything about a path outside of the index.
+
+        Both the path and what its links lead to have to be in an indexed folder.
+        """
+        if self._context.is_owner:
+            return True
+        try:
+            return all(
+                self.find_root(one) is not None or self.find_document(one) is not None
+                for one in (path, resolve_links(path))
+            )
+        except UNUSABLE:
+            return False
+
+    def find_root(self, path: str) -> str | None:
+        """Return the folder of the source that contains a file or a folder, the nearest one."""
+        above = [root for root in self._roots if root == path or is_below(path, root)]
+        return max(above, key=len, default=None)
+
+    @cached_property
+    def _doc_ids(self) -> Mapping[str, DocId]:
+        with self._context.open_catalogue() as catalogue:
+            return {join_path(one): one.doc_id for one in catalogue.list_names()}
+
+    @cached_property
+    def _roots(self) -> list[str]:
+        return self._context.list_folders()
+
+
+def find_targets(
+    context: AppContext, library: ReviewLibrary, names: Sequence[str]
+) -> list[str] | NotFound:
+    """Return the absolute paths of the files in order, each once, or which name means none.
+
+    A name is a path or a pattern of paths. Files of other formats and licences are left out of
+    folders and patterns.
+
+    Raises:
+        UnsupportedMedia: A file is named that is no prose.
+        IoError: A name is no path, or its file cannot be read.
+    """
+    finder = _TargetFinder(context, library)
+    files: dict[str, None] = {}
+    for name in names:
+        found = finder.find(name)
+        if isinstance(found, NotFound):
+            return found
+        files |= dict.fromkeys(found)
+    return list(files)
+
+
+class _TargetFinder:
+    """Finds the files of names, one after another."""
+
+    def __init__(self, context: AppContext, library: ReviewLibrary) -> None:
+        self._library = library
+        self._rules = context.build_scan_rules()
+
+    def find(self, name: str) -> list[str] | NotFound:
+        require_path(name)
+        if escape_undecodable(name) != name:
+            raise build_read_error(escape_undecodable(name), NOT_UTF8)
+        path = resolve_folder_of(name)
+        if not self._library.may_read(path):
+            return build_lookup_fault(name, f"no such document: {name}")
+        if os.path.isdir(path):  # noqa: PTH112 - a plain string
+            return list(self._scan(resolve_links(path)))
+        if os.path.lexists(path):  # a broken link is an error, too
+            stored = self._library.find_document(path)
+            media = stored.media if stored else None
+            read_reviewed_file(Path(path), self._rules.max_file_bytes, media)
+            return [path]
+        found = list(self._match(name)) if glob.has_magic(name) else []
+        return found or build_lookup_fault(name, f"no such document: {name}")
+
+    def _scan(self, folder: str, pattern: str = "**") -> Iterator[str]:
+        """Yield the prose of a folder that matches, by the ignore rules of its source."""
+        from kebab.source.walk import FolderScanner
+
+        root = self._library.find_root(folder) or folder
+        below = "" if folder == root else cut_root(folder, root)
+        with translate_os_errors(folder, "read"):
+            found = FolderScanner().scan(root, self._rules, below=below)
+        top = f"{folder.rstrip('/')}/"
+        counts = Counter(one.inode for one in found.entries)
+        for one in found.entries:
+            if counts[one.inode] > 1:
+                real = resolve_links(one.absolute)
+                if real != one.absolute and real.startswith(top):
+                    continue  # the file that it leads to is one of these
+            is_licence = _LICENCE.fullmatch(one.absolute.rpartition("/")[2])
+            if is_prose(one.media) and not is_licence and matches_glob(pattern, one.absolute):
+                yield one.absolute
+
+    def _match(self, pattern: str) -> Iterator[str]:
+        """Yield the files that match a pattern, by the ignore rules."""
+        parts = pattern.split("/")
+        first = next(index for index, part in enumerate(parts) if glob.has_magic(part))
+        fixed, rest = "/".join(parts[:first]), "/".join(parts[first:])
+        folder = make_absolute(fixed or ("/" if pattern.startswith("/") else "."))
+        if os.path.isdir(folder):  # noqa: PTH112 - a plain string
+            yield from self._scan(folder, f"{glob.escape(folder.rstrip('/'))}/{rest}")
+
+
+def load_document(
+    context: AppContext, library: ReviewLibrary, run: StoredRun, names: Sequence[str], file: int
+) -> ReviewDocument:
+    """Return a document of a run as it is now.
+
+    Its root is the folder of its source, else that which was named, else its own.
+
+    Raises:
+        UnsupportedMedia: It is not text, or no prose.
+        IoError: It cannot be read.
+    """
+    path = run.files[file]
+    if not library.may_read(path):
+        raise build_read_error(path, "it is in no folder of the index")
+    above = (name for name in names if path.startswith(f"{name.rstrip('/')}/"))
+    root = library.find_root(path) or max(above, key=len, default=str(Path(path).parent))
+    try:
+        read = build_review_text(
+            Path(path),
+            Path(root),
+            max_bytes=context.settings.ingest.max_file_bytes,
+            doc_path=name_document(path),
+            stored=library.find_document(path),
+        )
+    except ParseFailed as fault:
+        raise UnsupportedMedia(path=path, media=fault.cause) from fault
+    return ReviewDocument(read)
+
 
 _PARSER = "text-v1"
 
@@ -72,7 +226,7 @@ def build_review_text(
     """
     media, data = read_reviewed_file(path, max_bytes, stored.media if stored else None)
     decoded = decode_raw(data, str(path), _PARSER)
-    text = _unify_line_ends(decoded.text)
+    text = unify_line_ends(decoded.text)
     markup = read_text_markup(path, media, text)
     from kebab.parse.metadata import read_language
 
@@ -91,10 +245,6 @@ def build_review_text(
         lang=(stored.lang if stored else None) or named,
         markup=markup,
     )
-
-
-def _unify_line_ends(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_text_markup(path: Path, media: str, text: str) -> Markup:
@@ -146,367 +296,3 @@ def read_anchors(path: str) -> frozenset[str] | None:
         return list_anchors(text, read_markup(text, is_mdx=path.endswith(".mdx")))
     except RuntimeError:
         return None
-
-
-class RunChanges(NamedTuple):
-    """The changed files of a run with their lines, and the revision to compare with again."""
-
-    lines: Mapping[str, Lines | None]
-    revision: str
-
-    def list_lines(self, document: ReviewDocument) -> Sequence[Span] | None:
-        """Return the changed lines of a document; None when all count."""
-        return self.lines.get(resolve_links(str(document.source.file)), ())
-
-
-def find_changes(files: Sequence[str], revision: str, names: Sequence[str] = ()) -> RunChanges:
-    """Ask git which of the files changed since a revision; `names` are folders without any.
-
-    Raises:
-        InvalidInput: A file is in no work tree, or git does not know the revision.
-        DependencyMissing: There is no git.
-    """
-    from kebab.source.changes import find_repository, find_work_tree, list_changes
-
-    groups: defaultdict[str, list[str]] = defaultdict(list)
-    trees: dict[str, str | None] = {}
-    probes = files or [f"{resolve_links(name)}/_" for name in names]
-    for file in map(resolve_links, probes):
-        folder = file.rpartition("/")[0]
-        if folder not in trees:
-            trees[folder] = find_work_tree(file)
-        top = trees[folder]
-        if top is None:
-            cause = f"it is in no work tree of git: {folder}"
-            raise InvalidInput(field="$.changed", cause=cause)
-        groups[top].append(file)
-    found: dict[str, Lines | None] = {}
-    base = revision
-    for top, below in groups.items():
-        repository = find_repository(top, revision)
-        folder = os.path.commonpath([file.rpartition("/")[0] or "/" for file in below])
-        found |= list_changes(repository, [folder])
-        if len(groups) == 1 and repository.has_commit:
-            base = repository.base
-    return RunChanges(
-        {file: found[file] for file in map(resolve_links, files) if file in found}, base
-    )
-
-
-FileState = Literal["same", "changed", "unreadable"]
-
-
-class Place(NamedTuple):
-    """A position in a file, all from 1: the column counts code points, `utf16` UTF-16 units."""
-
-    line: int
-    column: int
-    utf16: int
-
-
-FIRST_PLACE = Place(1, 1, 1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocatedItem:
-    r"""An item with its place.
-
-    Attributes:
-        start: Where its text begins; the first place when the file is no longer the same.
-        end: The place behind its text.
-        lines: The lines of its text without their ends; empty when the file is not the same.
-    """
-
-    item: AgentItem
-    start: Place = FIRST_PLACE
-    end: Place = FIRST_PLACE
-    lines: tuple[str, ...] = ()
-
-
-class LocatedPage(NamedTuple):
-    """The items of a page in the order of the text, and whether the file is the same."""
-
-    state: FileState
-    items: tuple[LocatedItem, ...]
-
-
-class ItemLocator:
-    """Locates the items of pages; the last file is kept, because its pages follow one another."""
-
-    def __init__(self) -> None:
-        self._file: tuple[str, str] | None = None
-        self._document: ReviewDocument | None = None
-        self._state: FileState = "same"
-
-    def locate(self, page: AgentItems) -> LocatedPage:
-        """Return the items of a page with their places, sorted by them."""
-        if page.document is None:
-            return LocatedPage("same", ())
-        if self._file != (page.document.file, page.document.content_hash):
-            self._open(page.document)
-        document, items = self._document, sorted(page.items, key=lambda item: item.o)
-        if document is None:
-            return LocatedPage(self._state, tuple(LocatedItem(item=item) for item in items))
-        return LocatedPage("same", tuple(_locate(document, item) for item in items))
-
-    def _open(self, reviewed: ReviewedDocument) -> None:
-        self._file, self._document = (reviewed.file, reviewed.content_hash), None
-        try:
-            with translate_os_errors(Path(reviewed.file), "read"):
-                data = Path(reviewed.file).read_bytes()
-        except IoError:
-            self._state = "unreadable"
-            return
-        self._state = "same" if hash_content(data) == reviewed.content_hash else "changed"
-        if self._state == "same":
-            self._document = build_document(reviewed, decode_raw(data, reviewed.file).text)
-
-
-def build_document(reviewed: ReviewedDocument, raw: str) -> ReviewDocument:
-    """Return a document with this text and without its markup."""
-    file = Path(reviewed.file)
-    return ReviewDocument(
-        ReviewText(
-            doc_path=reviewed.doc_path,
-            file=file,
-            root=file.parent,
-            media=reviewed.media,
-            raw=raw,
-            text=_unify_line_ends(raw),
-            content_hash=reviewed.content_hash,
-        )
-    )
-
-
-def _locate(document: ReviewDocument, item: AgentItem) -> LocatedItem:
-    start, end = document.from_utf16(*item.o)
-    first, last = _find_place(document, start), _find_place(document, end)
-    top = document.line_starts[first.line - 1]
-    bottom = document.text.find("\n", max(start, end))
-    text = document.text[top : bottom if bottom >= 0 else None]
-    return LocatedItem(item=item, start=first, end=last, lines=tuple(text.split("\n")))
-
-
-def _find_place(document: ReviewDocument, offset: int) -> Place:
-    line, column = document.find_line(offset)
-    before = document.text[offset - column + 1 : offset]
-    utf16 = len(before.encode("utf-16-le", "surrogatepass")) // 2
-    return Place(line, column, utf16 + 1)
-
-
-_RUN = "$.run_id"
-_UNIT = 2
-"""The bytes of a UTF-16 code unit."""
-_CODEC = "utf-16-le"
-_MOST_COPIES = 1000
-_LINK = "link"
-"""The kind of findings about links."""
-_PAGE_SUFFIXES = ("", ".md", ".mdx", ".markdown")
-"""What the target of a link may leave out."""
-
-
-class FixedFile(Struct, frozen=True, kw_only=True):
-    """A file before and after its fixes, what a reply says of it, and how many were refused."""
-
-    path: Path
-    before: bytes
-    after: bytes
-    reply: AppliedFile
-    refused: int
-
-
-def is_safe(item: AgentItem) -> bool:
-    """Return whether the fix of an item is certain."""
-    return isinstance(item.fix, ItemFix) and item.fix.safe is True
-
-
-def refuse_unwritable(path: Path) -> None:
-    """Refuse a file that is read-only.
-
-    Raises:
-        IoError: It is.
-    """
-    with translate_os_errors(path, "write"):
-        is_writable = path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)
-        if not is_writable or not os.access(path, os.W_OK):
-            raise PermissionError(EACCES, "the file is read-only", str(path))
-
-
-def list_fixes(
-    store: SqliteReviewStore, run: StoredRun, uids: Collection[str] | None
-) -> Iterator[tuple[Path, str, list[AgentItem]]]:
-    """Yield each file with its hash and the items whose fixes are chosen; None means all.
-
-    Raises:
-        InvalidInput: The run has no item with one of the ids.
-    """
-    by_document: dict[int, list[AgentItem]] = {}
-    for unit in store.list_units(run.run_id, 0, len(store.list_states(run.run_id))):
-        by_document.setdefault(unit.key.document, []).extend(unit.result.items)
-    known = {item.uid for items in by_document.values() for item in items}
-    for uid in uids or ():
-        if uid not in known:
-            raise InvalidInput(field="$.uids", cause=f"the run has no item `{uid}`")
-    for document in store.list_documents(run.run_id):
-        chosen = [
-            item
-            for item in by_document.get(document.number, ())
-            if isinstance(item.fix, ItemFix) and (uids is None or item.uid in uids)
-        ]
-        if chosen:
-            yield Path(run.files[document.number]), document.content_hash, chosen
-
-
-def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> FixedFile:
-    """Return a file with its fixes applied; nothing is written.
-
-    Fixes that overlap an earlier one or would break the page are left out.
-
-    Raises:
-        InvalidInput: The file has other bytes than those that were reviewed, or its encoding lacks
-            a character of a fix.
-        IoError: It cannot be read.
-    """
-    with translate_os_errors(path, "read"):
-        before = path.read_bytes()
-    if hash_content(before) != content_hash:
-        raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {path}")
-    decoded = decode_raw(before, str(path))
-    text = decoded.text
-    selected = select_fixes(items)
-    kept = selected
-    if detect_media_type(path.name) == MARKDOWN:
-        structure = read_structure(text)
-        kept = keep_harmless(
-            selected,
-            lambda some: _keeps_page(
-                structure, read_structure(replace_units(text, some)), path, some
-            ),
-        )
-    fixed = replace_units(text, kept)
-    after = encode_raw(fixed, decoded, before)
-    if after is None:
-        cause = f"the encoding {decoded.encoding} of {path} lacks a character of the fixes"
-        raise InvalidInput(field=_RUN, cause=cause)
-    # Line ends do not count.
-    old, new = (StringIO(one, newline=None).readlines() for one in (text, fixed))
-    lines = difflib.unified_diff(old, new, f"a/{path.name}", f"b/{path.name}")
-    diff = "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
-    return FixedFile(
-        path=path,
-        before=before,
-        after=after,
-        reply=AppliedFile(
-            file=str(path),
-            backup=None,
-            applied=len(kept),
-            overlapping=len(items) - len(selected),
-            diff=diff,
-        ),
-        refused=len(selected) - len(kept),
-    )
-
-
-def _keeps_page(
-    before: PageStructure, after: PageStructure, path: Path, items: Sequence[AgentItem]
-) -> bool:
-    """Return whether a page has what it had.
-
-    Only findings about links change targets, and to those of files that exist.
-    """
-    is_same = (len(before.blocks), before.code, before.inline) == (
-        len(after.blocks),
-        after.code,
-        after.inline,
-    )
-    if (
-        not is_same
-        or after.emphasis < before.emphasis
-        or after.links.total() < before.links.total()
-    ):
-        return False
-    if before.links - after.links and not any(item.k == _LINK for item in items):
-        return False
-    for target in after.links - before.links:
-        name = unquote(target.partition("#")[0].partition("?")[0])
-        is_path = name and not name.startswith("/") and ":" not in name.partition("/")[0]
-        if is_path and not any(lexists(f"{path.parent}/{name}{end}") for end in _PAGE_SUFFIXES):
-            return False
-    return True
-
-
-def select_fixes(items: Sequence[AgentItem]) -> list[AgentItem]:
-    """Return the items in the order of the text, without those that overlap an earlier one."""
-    chosen: list[AgentItem] = []
-    for item in sorted(items, key=lambda item: item.o[0]):
-        last = chosen[-1].o if chosen else None
-        if last is None or (item.o[0] >= last[1] and item.o != last):
-            chosen.append(item)
-    return chosen
-
-
-def replace_units(text: str, items: Sequence[AgentItem]) -> str:
-    """Return a text with the fixes of items, which do not overlap and are in order."""
-    units = text.encode(_CODEC, "surrogatepass")
-    parts, done = [], 0
-    for item in items:
-        start, end = (offset * _UNIT for offset in item.o)
-        assert isinstance(item.fix, ItemFix)
-        parts += [units[done:start], item.fix.text.encode(_CODEC, "surrogatepass")]
-        done = end
-    return b"".join([*parts, units[done:]]).decode(_CODEC, "surrogatepass")
-
-
-def write_file(file: FixedFile) -> Path:
-    """Replace a file, and return the path of the copy of the original beside it.
-
-    The file that a symbolic link names is replaced. Permissions and owner stay.
-
-    Raises:
-        InvalidInput: The file changed meanwhile.
-        IoError: It cannot be written; it is as it was.
-    """
-    with translate_os_errors(file.path, "write"):
-        target = file.path.resolve(strict=True)
-        if target.read_bytes() != file.before:
-            raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {file.path}")
-        status = target.stat()
-        # A cut must not leave the new text without the copy.
-        backup = create_copy(_list_copies(target), file.before, status)
-        try:
-            with replace_file(target) as draft:
-                draft.write(file.after)
-                copy_owner(draft.fileno(), status)
-        except OSError:
-            backup.unlink()
-            raise
-    return backup
-
-
-def swap_copy(file: Path, name: str) -> bool:
-    """Exchange a file and the copy of its original that has this name; return whether it is there.
-
-    Both texts stay, so what was written since the fix is not lost.
-
-    Raises:
-        IoError: The system refuses.
-    """
-    with translate_os_errors(file, "write"):
-        target = file.resolve(strict=True)
-        copy = next((path for path in _list_copies(target) if path.name == name), None)
-        if copy is None or copy.is_symlink() or not copy.is_file():
-            return False
-        refuse_unwritable(target)
-        kept = copy.with_name(f"{copy.name}.undo")
-        target.rename(kept)
-        copy.rename(target)
-        kept.rename(copy)
-    return True
-
-
-def _list_copies(target: Path) -> Iterator[Path]:
-    """Yield the paths that a copy of the original may have."""
-    ends = (".orig", *(f".orig.{number}" for number in range(2, _MOST_COPIES)))
-    return (target.with_name(target.name + end) for end in ends)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, structs
 
 from kebab import __version__
-from kebab.app.context import AppContext, format_index_version
+from kebab.app.context import UNUSABLE, AppContext, format_index_version
 from kebab.app.coverage import THOROUGH_S, find_indexing, measure_stored_coverage
 from kebab.app.own_files import get_vectors_folder, list_index_files, measure_size
 from kebab.core.documents import EMBEDDING_VERSION, check_freshness
-from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import NotIndexed
 from kebab.rag import PROMPT_VERSION
 from kebab.store.objects import check_library
 from kebab.wire.health import (
@@ -74,7 +74,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             view = build_view(context.settings)
             unreadable = build_error_reply(signal, operation="schema", view=view)
     reviews = None  # of a damaged file nothing is known
-    with suppress(IoError, Locked, NotIndexed, StoreCorrupt), context.open_review_store() as store:
+    with suppress(*UNUSABLE), context.open_review_store() as store:
         work = store.count_work()
         reviews = ReviewWork(
             asked=work.asked,

@@ -6,10 +6,10 @@ bases are comparable. The order of each base is kept.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, structs
 
@@ -84,21 +84,10 @@ def build_query(request: SearchRequest, now: float) -> Query:
     first, *more = dict.fromkeys([*([request.query] if has_first else []), *request.queries])
     if (size := sum(len(text.encode()) for text in (first, *more))) > MAX_QUERY_BYTES:
         raise TooLarge(what="query", size=size, limit=MAX_QUERY_BYTES)
-    return Query(
-        text=first,
-        more=tuple(more),
-        mode=Mode(request.mode),
-        limit=request.limit,
-        filters=filters,
-        per_doc=request.per_doc,
-        min_confidence=request.min_confidence,
-        detail=request.detail,
-        snippet_chars=request.snippet_chars,
-        max_tokens=request.max_tokens,
-        rerank=request.rerank,
-        sort=request.sort,
-        trace=request.trace,
-    )
+    same = {one.name for one in fields(Query)} & {*SearchRequest.__struct_fields__}
+    given: dict[str, Any] = {name: getattr(request, name) for name in same}
+    given |= {"mode": Mode(request.mode), "filters": filters}
+    return Query(text=first, more=tuple(more), **given)
 
 
 def to_search_response(

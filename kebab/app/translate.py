@@ -1,6 +1,5 @@
 """Translates a document: starts a run or continues one, and returns a page of segments."""
 
-import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,20 +9,17 @@ from msgspec.structs import replace
 from kebab.app.context import AppContext
 from kebab.app.model_adapters import build_language_model
 from kebab.app.review import (
-    ReviewLibrary,
     build_unusable_failure,
     continue_run,
-    create_run,
-    find_targets,
-    keep_name,
-    load_document,
     open_run_store,
 )
+from kebab.app.review_files import ReviewLibrary, find_targets, load_document
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel
 from kebab.core.review import StoredRun
 from kebab.errors.catalog import InvalidInput, UnsupportedMedia
 from kebab.review.pages import RunPages
+from kebab.review.requests import check_translate_request, choose_model, create_run, keep_name
 from kebab.review.run import RunPorts
 from kebab.review.translation import TranslateWorker, build_translation, collect_targets
 from kebab.text.language import get_language_name
@@ -36,9 +32,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.reviews import SqliteReviewStore
     from kebab.wire.stream import ReviewEvent
 
-_PAGE_ITEMS = 32
 _MEDIA = (MARKDOWN, PLAIN)
-_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
 
 def translate(
@@ -59,13 +53,13 @@ def translate(
             first usable answer are raised too.
         Cancelled: The work was stopped before anything was done.
     """
-    _check_request(request)
+    check_translate_request(request)
     with open_run_store(context) as store:
         library = ReviewLibrary(context)
         if request.run_id is None:
             run = _start_run(context, library, store, request)
         else:
-            run = continue_run(context, store, "translate", request.run_id, request.limit)
+            run = continue_run(context, store, "translate", request)
         if isinstance(run, NotFound):
             return run
         first = decode_request(run.request.encode(), TranslateRequest)
@@ -102,22 +96,6 @@ def translate(
         return complete(RunPages(run, ports).build(request.cursor, all_pages=request.all_pages))
 
 
-def _check_request(request: TranslateRequest) -> None:
-    """Refuse a request whose fields are missing or contradict each other."""
-    if request.run_id is not None:
-        given = {"name": request.name, "to": request.to}
-        for field in (name for name, value in given.items() if value is not None):
-            raise InvalidInput(field=f"$.{field}", cause="a run keeps its document and language")
-        return
-    if request.cursor is not None:
-        raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
-    if not request.name:
-        raise InvalidInput(field="$.name", cause="no document is named")
-    if request.to is None or not _TAG.fullmatch(request.to):
-        cause = "it is no language tag such as `ko` or `pt-BR`"
-        raise InvalidInput(field="$.to", cause="no language is named" if not request.to else cause)
-
-
 def _start_run(
     context: AppContext,
     library: ReviewLibrary,
@@ -134,16 +112,12 @@ def _start_run(
     if len(files) != 1:
         cause = f"one document is translated, and {len(files):,} are named"
         raise InvalidInput(field="$.name", cause=cause)
-    llm = context.settings.models.llm
-    if llm.provider == "extractive":
-        cause = "a language model is needed, and `models.llm.provider` is `extractive`"
-        raise InvalidInput(field="$.model", cause=cause)
     run = create_run(
-        context,
         replace(request, name=keep_name(name)),
         files,
-        request.model or llm.model,
-        request.limit or _PAGE_ITEMS,
+        choose_model(request, context.settings.models.llm),
+        is_stored=not context.read_only,
+        now=context.clock.now(),
     )
     document = load_document(context, library, run, [name], 0)
     source = document.source

@@ -155,7 +155,7 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
 
 def _drop_unfit_line(line: str | None) -> str | None:
     """Return a command line; None when it is too long, or has a secret that it needs."""
-    from kebab.app.classify import redact
+    from kebab.errors.redaction import redact
 
     return limit_hint(line) if line == redact(line) else None
 
@@ -179,10 +179,10 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:
     """Log an error; return the path of the log when the message refers to it, else None."""
-    from kebab.app.classify import redact
     from kebab.app.errors import FailedCall, log_failure
     from kebab.config.settings import resolve_paths
     from kebab.errors.catalog import DependencyMissing
+    from kebab.errors.redaction import redact
 
     settings = context.find_settings()
     try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kebab.core.spelling import find_likely_name
-from kebab.text.normalize import escape_undecodable
+from kebab.errors.system import escape_undecodable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -28,11 +28,11 @@ from kebab.wire.search import DegradedChannel
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from kebab.app.events import EventEncoder, Line
     from kebab.app.facade import Kebab
     from kebab.cli.channels import Display, OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
+    from kebab.server.events import EventEncoder, Line
     from kebab.wire.record import Reply, Request
     from kebab.wire.stream import ReviewEvent
 
@@ -184,7 +184,7 @@ def run_work(
 def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay:
     """Return the display of long work: events, a bar, or lines."""
     if context.flags.machine:
-        from kebab.app.events import WorkEncoder
+        from kebab.server.events import WorkEncoder
 
         return EventLines(context, WorkEncoder(), stream=stream)
     from kebab.cli.render.progress import ProgressBar, ProgressLines
@@ -218,7 +218,7 @@ def stream_review(context: CommandContext, request: Request[R]) -> Exit:
     Raises:
         BrokenPipeError: The reader closed the pipe, and the work was interrupted.
     """
-    from kebab.app.events import ReviewEncoder
+    from kebab.server.events import ReviewEncoder
 
     encoder = ReviewEncoder()
     events = EventLines(context, encoder, stream=True)
@@ -243,7 +243,7 @@ class EventLines(WorkDisplay):
     def __init__(
         self, context: CommandContext, encoder: EventEncoder[Any], *, stream: bool
     ) -> None:
-        from kebab.app.events import WorkEncoder
+        from kebab.server.events import WorkEncoder
 
         self.encoder = encoder
         self._work = encoder if isinstance(encoder, WorkEncoder) else None

@@ -1,6 +1,6 @@
 """Loads the settings: defaults, then the file, then `KEBAB_…` variables, then flags.
 
-It also builds the commented file of `init`.
+It also builds the commented file of `init`, and replaces settings files of any program.
 """
 
 import json
@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from kebab.config.settings import (
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.hints import NO_FILE, build_variable_name
 from kebab.errors.signal import Language, parse_language
-from kebab.errors.system import resolve_path
+from kebab.errors.system import build_read_error, resolve_path
 
 _PATTERN = "matching regex"
 """How msgspec words that a text has the wrong form."""
@@ -346,3 +347,47 @@ def build_toml(workspace: str = "") -> str:
         value = json.dumps(workspace if chosen else setting.default, ensure_ascii=False)
         lines.append(f"{'' if chosen else '# '}{name} = {value}")
     return "\n".join(lines) + "\n"
+
+
+def keep_copy(path: Path, text: str) -> Path | None:
+    """Copy a file that is about to be replaced; return the copy.
+
+    Returns:
+        The copy, which never replaces an earlier one; None when the file does not exist, or has
+        this text already.
+
+    Raises:
+        IoError: The path is neither a file nor an empty folder.
+    """
+    from kebab.durable import create_copy  # few commands write settings
+
+    target = Path(os.path.realpath(path))
+    if not target.exists() or target.is_dir():
+        return None
+    if not target.is_file():
+        raise build_read_error(path, "it is not a regular file")
+    old = target.read_bytes()
+    if old == text.encode():
+        return None
+    names = ("".join([target.name, ".bak", f".{number}" * bool(number)]) for number in count())
+    return create_copy(map(target.with_name, names), old, target.stat())
+
+
+def replace_settings_file(path: Path, data: bytes) -> None:
+    """Replace a settings file atomically, because a partial one would break its program.
+
+    A link stays, and what it points to is replaced. The file keeps its permissions; what it holds
+    may be secret, so the draft has no more than those at any time.
+    """
+    import shutil
+
+    from kebab.durable import replace_file
+
+    target = Path(os.path.realpath(path))
+    with replace_file(target, 0o600 if target.is_file() else 0o666) as draft:
+        draft.write(data)
+        if target.is_file():
+            shutil.copymode(target, draft.name)
+        if target.is_dir():
+            # The system refuses this unless the folder is empty.
+            target.rmdir()

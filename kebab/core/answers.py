@@ -1,11 +1,10 @@
-"""Declares answers, the input and output of language models, and the ports of answering."""
+"""Declares the turns of sessions, the input and output of language models, and their port."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import StopName
 from kebab.wire.ask import AnswerModeName, RefusalName
 from kebab.wire.record import FinishName
@@ -49,49 +48,6 @@ class Completion(Struct, frozen=True, kw_only=True):
     def is_cut(self) -> bool:
         """Whether the text is not whole."""
         return self.is_shifted or self.finish in ("length", "content_filter")
-
-
-class Evidence(Struct, frozen=True, kw_only=True):
-    """A passage that an answer may cite by its marker: a chunk, whole or cut to `text`.
-
-    `text == chunk.text[start:start + len(text)]` in code points.
-    """
-
-    marker: int
-    chunk: StoredChunk
-    text: str
-    start: int = 0
-    score: float = 0.0
-
-
-class Quote(Struct, frozen=True, kw_only=True):
-    """The verbatim part [start, end) of a chunk's text, in code points."""
-
-    chunk: StoredChunk
-    start: int
-    end: int
-
-    @property
-    def text(self) -> str:
-        """The verbatim text."""
-        return self.chunk.text[self.start : self.end]
-
-    @property
-    def lines(self) -> tuple[int, int]:
-        """The first and the last line of the quote in its file, 1-based and inclusive."""
-        first = self.chunk.start_line + self.chunk.text.count("\n", 0, self.start)
-        return first, first + self.text.count("\n")
-
-
-class SupportingQuote(Struct, frozen=True, kw_only=True):
-    """A citation: its marker, the quote, and the claims that the quote supports.
-
-    `spans` are the claims as [start, end) code points of the answer with its markers.
-    """
-
-    marker: int
-    quote: Quote
-    spans: tuple[tuple[int, int], ...]
 
 
 class Turn(Struct, frozen=True, kw_only=True):

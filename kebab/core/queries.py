@@ -4,10 +4,11 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kebab.core.chunks import Place
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key
+from kebab.wire.record import VectorState
 
 if TYPE_CHECKING:
     from kebab.wire.search import (
@@ -131,10 +132,6 @@ class Query:
     def page_size(self) -> int:
         """The number of hits on a page, so many that the first page holds one for each query."""
         return max(self.limit, 1 + len(self.more))
-
-
-VectorState: TypeAlias = Literal["pending", "committed", "unsupported"]
-"""Whether a chunk has a vector, waits for one, or is in a script unknown to its model."""
 
 
 class StoredChunk(NamedTuple):

@@ -1,8 +1,8 @@
 """Declares what reviews work with.
 
-Markup, findings, units, and the stored runs.
+Markup, units, and the stored runs.
 
-Offsets are code points of `ReviewText.text` unless a docstring says otherwise.
+Offsets are code points of the text unless a docstring says otherwise.
 
 A run works on its documents in order, and on the units of each. What is finished is one list that
 only grows, so the pages of a run never change. A unit without an answer of the language model is
@@ -11,7 +11,7 @@ asked about again by the next request, and its new items come at the end of the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -19,15 +19,10 @@ from msgspec import Struct
 from kebab.wire.record import FinishName
 from kebab.wire.review import (
     AgentItem,
-    EditName,
     ItemWarning,
-    SeverityName,
-    SideName,
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from kebab.core.queries import StoredChunk
 
 Span: TypeAlias = tuple[int, int]
@@ -79,59 +74,6 @@ class Markup(NamedTuple):
     front_matter: FrontMatterUse | None = None
     code: tuple[Span, ...] = ()
     code_blocks: tuple[Span, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewText:
-    r"""A document to review.
-
-    Attributes:
-        raw: The decoded file without byte order mark, its line ends and characters as they are.
-        text: `raw` with `\n` as its only line end.
-        content_hash: The hash of the bytes of the file, as `hash_content` computes it.
-        lang: The language that the file or the index names; `ReviewDocument.lang` finds another.
-    """
-
-    doc_path: str
-    file: Path
-    root: Path
-    media: str
-    raw: str = field(repr=False)
-    text: str = field(repr=False)
-    content_hash: str
-    doc_id: str | None = None
-    lang: str | None = None
-    markup: Markup = field(default=Markup(), repr=False)
-
-
-class Fix(NamedTuple):
-    """The text that replaces a finding's span.
-
-    `safe` only when the fix is certain: what it changes is one word or a sign, nothing in it is
-    guessed, and a target that it names was seen. Other fixes are written on request only.
-    """
-
-    text: str
-    note: str | None = None
-    safe: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """A finding at [start, end) of a document, before its conversion to an item."""
-
-    kind: str
-    severity: SeverityName
-    reason: str
-    start: int
-    end: int
-    edit: EditName = "note"
-    rule_id: str | None = None
-    fix: Fix | None = None
-    conf: float | None = None
-    lang: str | None = None
-    side: SideName | None = None
-    cid: str | None = None
 
 
 class SimilarParagraph(NamedTuple):

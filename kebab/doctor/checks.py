@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import stat
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -125,6 +126,8 @@ def run_check(check: Check) -> Finding:
 
 
 _MIB, _LOW_SPACE = 1 << 20, 1 << 30
+_ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
+"""The permissions of other users."""
 
 
 def check_settings(path: Path, report: SettingsReport | None, warning: str | None) -> Finding:
@@ -159,13 +162,27 @@ def check_folders(folders: Mapping[str, Path]) -> Finding:
     return succeed(", ".join(f"{purpose}: {path}" for purpose, path in folders.items()))
 
 
+def list_denied(entries: Sequence[Path], *, writes: bool) -> list[Path]:
+    """Return the files and folders that this user may not read or, if it `writes`, write."""
+    wanted = os.R_OK | (os.W_OK if writes else 0)
+    return [path for path in entries if not os.access(path, wanted | os.X_OK * path.is_dir())]
+
+
+def list_exposed(data: Path, entries: Sequence[Path]) -> list[Path]:
+    """Return the files in a data directory that other users can read."""
+    folders = [folder for folder in (data, *data.parents) if folder.exists()]
+    if not all(folder.stat().st_mode & _ENTER for folder in folders):
+        return []
+    return [path for path in entries if path.is_file() and path.stat().st_mode & _READ]
+
+
 def check_permissions(
     data: Path, foreign: Sequence[Path], denied: Sequence[Path], exposed: Sequence[Path]
 ) -> Finding:
     """Check that this user, and nobody else, can read and write the files of the index.
 
-    `foreign` are files of another user that this one may not change, `denied` such files of this
-    user, and `exposed` those that other users can read.
+    `denied` are files that this user may not change, `foreign` those of them of another user, and
+    `exposed` files that other users can read.
     """
     for found, finding, words, fix in (
         (foreign, fail, "belong to another user", 'sudo chown -R "$(id -un)"'),

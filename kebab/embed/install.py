@@ -31,7 +31,6 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.settings import AUTO
-from kebab.core.durable import sync_names
 from kebab.core.progress import (
     Cancel,
     Progress,
@@ -40,6 +39,7 @@ from kebab.core.progress import (
     RateMeter,
     ignore_progress,
 )
+from kebab.durable import sync_names
 from kebab.embed import registry
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable

@@ -14,8 +14,8 @@ from kebab.embed.encoder import normalise
 from kebab.embed.registry import build_server_model
 from kebab.errors.catalog import ContextOverflow, EmbeddingUnavailable, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
+from kebab.errors.system import escape_undecodable
 from kebab.text.model_input import estimate_tokens
-from kebab.text.normalize import escape_undecodable
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector

@@ -36,6 +36,15 @@ def resolve_path(path: object, base: str = "") -> str:
         return text
 
 
+def escape_undecodable(text: str) -> str:
+    r"""Return text that UTF-8 and JSON can carry; bytes that are not UTF-8 become `\xNN`."""
+    try:
+        raw = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that encodes no byte
+        raw = text.encode("utf-8", "surrogatepass")
+    return raw.decode("utf-8", "backslashreplace")
+
+
 def build_io_error(fault: OSError, op: Op, path: object) -> IoError:
     """Return the signal for an error of the system, with the text of the system."""
     return IoError(path=resolve_path(path), op=op, cause=fault.strerror or str(fault))

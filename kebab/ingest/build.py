@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import iterate_chunks
 from kebab.core.chunks import Chunk, ChunkRow, add_tokens
-from kebab.core.content import HEAD_BYTES, find_mismatch
 from kebab.core.documents import (
     NO_PASSAGE,
     DocumentRow,
@@ -34,6 +33,7 @@ from kebab.ingest.job import ParserGuard
 from kebab.ingest.members import FileContent, read_entry
 from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
+from kebab.source.content import HEAD_BYTES, find_mismatch
 from kebab.text.dates import choose_date
 from kebab.text.names import TITLE_RULE
 from kebab.text.tokenizer import join_tokens

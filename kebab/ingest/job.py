@@ -29,9 +29,8 @@ from kebab.core.ids import ChunkId
 from kebab.core.ports import Clock, Cluster, Embedder, Parser, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, RateMeter
 from kebab.errors.signal import Signal
-from kebab.errors.system import build_io_error, build_read_error
+from kebab.errors.system import build_io_error, build_read_error, escape_undecodable
 from kebab.limits.worker import DEFAULT_MEMORY_MB
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestItem, ItemKindName
 

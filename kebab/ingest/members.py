@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
-from kebab.core.content import HEAD_BYTES, holds_secret, may_hold_secret
 from kebab.core.documents import FileStamp, KnownDocument, build_last_scan_key
 from kebab.core.files import (
     CONTAINERS,
@@ -29,9 +28,9 @@ from kebab.core.files import (
 )
 from kebab.core.ids import compute_digest, hash_content, hash_file
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, detect_media_type
-from kebab.core.members import is_export
 from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob, LibraryState, ParserGuard
+from kebab.source.content import HEAD_BYTES, holds_secret, may_hold_secret
 
 if TYPE_CHECKING:
     from kebab.parse.containers import ContainerFiles
@@ -223,7 +222,7 @@ class MemberScanner:
         for path in set(archives) - read:
             absolute = join_root(root, path)
             try:
-                is_export(absolute)
+                self.scanner.is_export(absolute)
             except OSError:
                 continue
             except ValueError:

@@ -18,14 +18,14 @@ from msgspec import structs
 from msgspec.structs import replace
 
 from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_last_scan_key
-from kebab.core.durable import create_folder, replace_file
 from kebab.core.files import SkipCounts, resolve_links
 from kebab.core.ids import DocId, compute_digest
 from kebab.core.ports import Embedder
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
+from kebab.durable import create_folder, replace_file
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.signal import Signal
-from kebab.errors.system import translate_os_errors
+from kebab.errors.system import escape_undecodable, translate_os_errors
 from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
 from kebab.ingest.commit import DocumentCommitter, build_ahead
 from kebab.ingest.job import (
@@ -50,7 +50,6 @@ from kebab.ingest.plan import (
 )
 from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, PictureFailure
 
 if TYPE_CHECKING:

@@ -22,6 +22,7 @@ from kebab.config.settings import Llm
 from kebab.core.answers import AnswerCutError, Completion, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
+from kebab.errors.system import escape_undecodable
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_stream import MAX_LINE_BYTES, Deadlines, HttpStream
 from kebab.llm.server_errors import (
@@ -35,7 +36,6 @@ from kebab.llm.server_errors import (
     parse_json_object,
     parse_server_error,
 )
-from kebab.text.normalize import escape_undecodable
 from kebab.wire.record import FinishName
 
 MAX_TOKEN_CHARS = 128

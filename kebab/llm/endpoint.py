@@ -3,11 +3,13 @@
 import ipaddress
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from kebab.config.settings import Llm
 from kebab.errors.catalog import ConfigInvalid
 
 DEFAULT_BASE_URL = "http://127.0.0.1:8080/v1"
@@ -172,3 +174,27 @@ def find_proxy_variable(endpoint: Endpoint) -> str | None:
     names = (f"{scheme}_proxy" for scheme in (endpoint.scheme, "all"))
     spelled = (spelling for name in names for spelling in (name, name.upper()))
     return next((name for name in spelled if os.environ.get(name)), None)
+
+
+_HOST_VARIABLE = "OLLAMA_HOST"
+
+
+def resolve_endpoint(llm: Llm, environ: Mapping[str, str] | None = None) -> Endpoint:
+    """Return the endpoint of the server in the settings, with its key.
+
+    Raises:
+        ConfigInvalid: The port is invalid, or the key cannot be sent.
+    """
+    environ = os.environ if environ is None else environ
+    if llm.provider == "openai":
+        endpoint = parse_base_url(llm.endpoint)
+        key = ApiKey(environ.get(llm.key_variable, ""), llm.key_variable)
+        endpoint = replace(endpoint, key=key)
+    elif llm.endpoint or not environ.get(_HOST_VARIABLE):
+        endpoint = parse_endpoint(llm.endpoint)
+    else:
+        endpoint = replace(parse_endpoint(environ[_HOST_VARIABLE]), setting=_HOST_VARIABLE)
+    if endpoint.problem:
+        origin = "models.llm.endpoint" if llm.endpoint else f"${_HOST_VARIABLE}"
+        raise ConfigInvalid(path=origin, cause=endpoint.problem)
+    return endpoint

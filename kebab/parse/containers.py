@@ -21,11 +21,9 @@ from mimetypes import guess_extension
 from typing import BinaryIO, TypeAlias
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 
-from kebab.core.content import HEAD_BYTES, detect_media
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import ENEX, MBOX, MEMBER_MARK, ZIP, find_container
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, PLAIN
-from kebab.core.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import build_failure
 from kebab.parse.archive import (
@@ -39,6 +37,8 @@ from kebab.parse.archive import (
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.registry import convert_exceptions
+from kebab.source.content import HEAD_BYTES, detect_media
+from kebab.source.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
 
 Span: TypeAlias = tuple[int, int]
 _OpenSource: TypeAlias = Callable[[], BinaryIO]

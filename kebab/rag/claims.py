@@ -13,7 +13,6 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.rag.markers import (
     Fence,
     MarkedText,
@@ -26,7 +25,7 @@ from kebab.rag.markers import (
     parse_markers,
 )
 from kebab.rag.passages import Passage
-from kebab.rag.prompt import remove_frame
+from kebab.rag.prompt import Evidence, Quote, SupportingQuote, remove_frame
 from kebab.rag.support import ParsedClaim, check_support, parse_claim, parse_code, select_quote
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import split_names

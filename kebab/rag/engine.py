@@ -17,10 +17,11 @@ from typing import NamedTuple, TypeAlias, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.answers import LanguageModel, Quote, SupportingQuote, Turn
+from kebab.core.answers import LanguageModel, Turn
 from kebab.core.queries import Page, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.rag.passages import find_negated
+from kebab.rag.prompt import Quote, SupportingQuote
 from kebab.rag.question_terms import (
     EvidenceWords,
     QuestionTerm,
@@ -36,6 +37,7 @@ from kebab.text.secrets import mask_secrets
 from kebab.text.stop_words import is_function_word
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize_unit
 from kebab.wire.ask import AnswerUsage, AnswerWarning, DoubtCode, RefusalName
+from kebab.wire.coverage import Coverage, describe_absent_words, describe_gaps
 
 MIN_ANSWERABILITY = FAIR
 """Below this answerability a question is refused."""
@@ -328,3 +330,22 @@ def locate_terms(question: str) -> Iterator[tuple[str, int, int]]:
 
 def _list_texts(chunks: Iterator[StoredChunk]) -> list[str]:
     return [text for chunk in chunks for text in (chunk.text, chunk.title, *chunk.heading_path)]
+
+
+def explain_coverage(
+    draft: DraftAnswer, coverage: Coverage | None, *, by_words: bool
+) -> DraftAnswer:
+    """Return an answer that states no absence that the index does not cover."""
+    gaps = describe_gaps(coverage, "convincing", by_words=by_words)
+    # These refusals say that the notes do not answer a question.
+    if draft.refusal not in {"no_chunks", "score_gate", "llm_self_judge"} or not gaps:
+        warnings = list(draft.warnings)
+        for number, one in enumerate(warnings):
+            if one.code == "absent_term":  # a file that is not searched may hold it
+                term = one.message.partition(": ")[2]
+                message = describe_absent_words(term, coverage, "the notes")
+                warnings[number] = replace(one, message=message)
+        return replace(draft, warnings=(*warnings,))
+    message = f"not everything is searched: {gaps}"
+    warning = AnswerWarning(code="incomplete_coverage", message=message, marker=None, span=None)
+    return replace(draft, text=NOT_COVERED, warnings=(*draft.warnings, warning))

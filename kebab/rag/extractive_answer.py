@@ -21,13 +21,13 @@ from textwrap import dedent
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.answers import Evidence, Quote, SupportingQuote
 from kebab.core.chunks import build_embed_text
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page, StoredChunk
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import DraftAnswer, check_quote, locate_terms
+from kebab.rag.prompt import Evidence, Quote, SupportingQuote
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens
 from kebab.search.snippet import compute_coverage, weigh_keywords

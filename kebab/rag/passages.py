@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from kebab.core.answers import Evidence, Quote
+from kebab.rag.prompt import Evidence, Quote
 from kebab.rag.question_terms import (
     ACRONYM,
     MIN_STEM,

@@ -9,12 +9,56 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.answers import Evidence, Message, Quote, Turn
+from kebab.core.answers import Message, Turn
 from kebab.core.chunks import is_front_matter
-from kebab.core.queries import Hit, Snippet
+from kebab.core.queries import Hit, Snippet, StoredChunk
 from kebab.errors.catalog import ContextOverflow
 from kebab.text.language import Language
 from kebab.text.model_input import build_digest, escape_text, estimate_tokens, fit_sentences
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """A passage that an answer may cite by its marker: a chunk, whole or cut to `text`.
+
+    `text == chunk.text[start:start + len(text)]` in code points.
+    """
+
+    marker: int
+    chunk: StoredChunk
+    text: str
+    start: int = 0
+    score: float = 0.0
+
+
+class Quote(Struct, frozen=True, kw_only=True):
+    """The verbatim part [start, end) of a chunk's text, in code points."""
+
+    chunk: StoredChunk
+    start: int
+    end: int
+
+    @property
+    def text(self) -> str:
+        """The verbatim text."""
+        return self.chunk.text[self.start : self.end]
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line of the quote in its file, 1-based and inclusive."""
+        first = self.chunk.start_line + self.chunk.text.count("\n", 0, self.start)
+        return first, first + self.text.count("\n")
+
+
+class SupportingQuote(Struct, frozen=True, kw_only=True):
+    """A citation: its marker, the quote, and the claims that the quote supports.
+
+    `spans` are the claims as [start, end) code points of the answer with its markers.
+    """
+
+    marker: int
+    quote: Quote
+    spans: tuple[tuple[int, int], ...]
+
 
 NOT_IN_NOTES = "NOT_IN_NOTES"
 """The reply of a model when the passages do not answer the question."""

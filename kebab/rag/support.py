@@ -14,7 +14,6 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from kebab.core.answers import Quote
 from kebab.rag.passages import (
     Part,
     Passage,
@@ -25,6 +24,7 @@ from kebab.rag.passages import (
     find_values,
     split_code,
 )
+from kebab.rag.prompt import Quote
 from kebab.text.language import WrittenForm, detect_written_form, is_dense, may_share_words
 from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.normalize import fold_text, normalize_punctuation

@@ -10,15 +10,18 @@ import unicodedata
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain, cycle, pairwise
 from operator import attrgetter, itemgetter
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from kebab.core.review import Markup, ReviewText, Span, Unit, UnitKind
+from kebab.core.review import Markup, Span, Unit, UnitKind
 from kebab.text.language import detect_text_language
 from kebab.text.sentences import LayoutKind, Sentence, find_sentences
+from kebab.wire.review import EditName, SeverityName, SideName
 
 _WIDE = re.compile("[\U00010000-\U0010ffff]")
 """The characters that are two units in UTF-16."""
@@ -28,6 +31,59 @@ _BORDER = re.compile(
     r"|(?:--+|==+)[ \t]*(?:\n|\Z)))"
 )
 """Where a paragraph ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewText:
+    r"""A document to review.
+
+    Attributes:
+        raw: The decoded file without byte order mark, its line ends and characters as they are.
+        text: `raw` with `\n` as its only line end.
+        content_hash: The hash of the bytes of the file, as `hash_content` computes it.
+        lang: The language that the file or the index names; `ReviewDocument.lang` finds another.
+    """
+
+    doc_path: str
+    file: Path
+    root: Path
+    media: str
+    raw: str = field(repr=False)
+    text: str = field(repr=False)
+    content_hash: str
+    doc_id: str | None = None
+    lang: str | None = None
+    markup: Markup = field(default=Markup(), repr=False)
+
+
+class Fix(NamedTuple):
+    """The text that replaces a finding's span.
+
+    `safe` only when the fix is certain: what it changes is one word or a sign, nothing in it is
+    guessed, and a target that it names was seen. Other fixes are written on request only.
+    """
+
+    text: str
+    note: str | None = None
+    safe: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A finding at [start, end) of a document, before its conversion to an item."""
+
+    kind: str
+    severity: SeverityName
+    reason: str
+    start: int
+    end: int
+    edit: EditName = "note"
+    rule_id: str | None = None
+    fix: Fix | None = None
+    conf: float | None = None
+    lang: str | None = None
+    side: SideName | None = None
+    cid: str | None = None
 
 
 class ReviewDocument:

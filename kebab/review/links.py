@@ -15,8 +15,16 @@ from urllib.parse import quote, unquote
 
 from kebab.core.files import get_suffix
 from kebab.core.media import MARKDOWN, detect_media_type
-from kebab.core.review import Finding, Fix, LinkUse, ReviewText
-from kebab.review.document import ReviewDocument, fold_anchor, has_anchor, is_anchor
+from kebab.core.review import LinkUse
+from kebab.review.document import (
+    Finding,
+    Fix,
+    ReviewDocument,
+    ReviewText,
+    fold_anchor,
+    has_anchor,
+    is_anchor,
+)
 from kebab.review.rules import Rule, Surroundings
 from kebab.wire.review import SeverityName
 

@@ -22,9 +22,8 @@ from msgspec import Struct
 
 from kebab.core.files import resolve_links
 from kebab.core.media import MARKDOWN, detect_media_type, is_code
-from kebab.core.review import Finding, Fix
 from kebab.errors.system import format_install, translate_os_errors
-from kebab.review.document import ReviewDocument
+from kebab.review.document import Finding, Fix, ReviewDocument
 from kebab.review.rules import Rule, Surroundings
 from kebab.wire.review import EditName, SeverityName
 from kebab.wire.search import DegradedChannel

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from kebab.core.answers import JsonSchema, LanguageModel, Message
-from kebab.core.review import Finding, Fix, Span, Unit, UnitResult
+from kebab.core.review import Span, Unit, UnitResult
 from kebab.core.spelling import count_edits
 from kebab.review.document import (
+    Finding,
+    Fix,
     ReviewDocument,
     ShownSentence,
     find_code,

@@ -22,8 +22,8 @@ from msgspec import UNSET, UnsetType
 from kebab.core.documents import Link, LinkTarget
 from kebab.core.ids import DocId
 from kebab.core.media import MARKDOWN, detect_media_type
-from kebab.core.review import Finding, Fix, ReviewText, SimilarParagraph, Span
-from kebab.review.document import ReviewDocument, fold_anchor
+from kebab.core.review import SimilarParagraph, Span
+from kebab.review.document import Finding, Fix, ReviewDocument, ReviewText, fold_anchor
 from kebab.text.language import shorten
 from kebab.text.names import LinkResolver
 from kebab.wire.review import (

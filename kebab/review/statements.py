@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import ClassVar, NamedTuple
 
-from kebab.core.review import Finding
-from kebab.review.document import ReviewDocument
+from kebab.review.document import Finding, ReviewDocument
 from kebab.review.rules import Rule, Surroundings
 from kebab.text.dates import find_written_dates
 from kebab.wire.review import SeverityName

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from kebab.core.answers import JsonSchema, LanguageModel, Message
 from kebab.core.media import MARKDOWN
-from kebab.core.review import Finding, Fix, Unit, UnitResult
-from kebab.review.document import ReviewDocument
+from kebab.core.review import Unit, UnitResult
+from kebab.review.document import Finding, Fix, ReviewDocument
 from kebab.review.model_calls import ITEMS, LIMITS, AnswerState, Limit, ModelCalls, build_object
 from kebab.review.rules import build_items
 from kebab.review.segments import (

@@ -298,7 +298,7 @@ def describe_reading(queries: Sequence[ParsedQuery]) -> QueryParsed:
             if isinstance(value, tuple):
                 filters[name] = list(dict.fromkeys((*filters.get(name, ()), *value)))
             else:
-                shown = format_timestamp(value) if isinstance(value, float) else value
+                shown = format_timestamp(value) if isinstance(value, float) else str(value)
                 filters.setdefault(name, shown)
     return QueryParsed(
         terms=list(dict.fromkeys(word for query in queries for word in query.words)),

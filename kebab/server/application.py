@@ -23,11 +23,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab import __version__
-from kebab.app.events import NO_ENVELOPE, EventEncoder, create_encoder
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import UsageInvalid
 from kebab.errors.signal import Exit
 from kebab.errors.system import translate_import_errors
+from kebab.server.events import NO_ENVELOPE, EventEncoder, create_encoder
 from kebab.server.guard import (
     LOOPBACK_NAMES,
     TOKEN_NAME,

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
-from kebab.core.durable import hold_lock, replace_file
+from kebab.durable import hold_lock, replace_file
 from kebab.errors.catalog import IoError, TimedOut, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors

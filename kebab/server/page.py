@@ -16,10 +16,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kebab import __version__
-from kebab.app.review_files import swap_copy
 from kebab.core.media import MEDIA_TYPES
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.system import translate_import_errors
+from kebab.review.items import swap_copy
 from kebab.server.guard import read_address
 from kebab.server.reader import (
     ReadRequest,

@@ -21,7 +21,7 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from kebab.core.durable import create_folder, delete_path, hold_lock, replace_file
+from kebab.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import TimedOut
 from kebab.errors.system import translate_os_errors
 from kebab.wire.health import RunningServer

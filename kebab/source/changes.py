@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from kebab.core.files import cut_root, join_root, resolve_links
@@ -36,6 +38,36 @@ class Repository(NamedTuple):
     top: str
     base: str
     has_commit: bool
+
+
+class ChangedFiles(NamedTuple):
+    """The changed files with their lines, None for all, and the revision to compare with again."""
+
+    lines: Mapping[str, Lines | None]
+    revision: str
+
+
+def find_changes(files: Sequence[str], revision: str, names: Sequence[str] = ()) -> ChangedFiles:
+    """Ask git which of the files changed since a revision; `names` are folders without any.
+
+    Raises:
+        InvalidInput: A file is in no work tree, or git does not know the revision.
+        DependencyMissing: There is no git.
+    """
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    find_top = cache(find_work_tree)
+    real = [resolve_links(file) for file in files]
+    folders = [file.rpartition("/")[0] or "/" for file in real] or map(resolve_links, names)
+    for folder in folders:
+        groups[find_top(folder)].append(folder)
+    found: dict[str, Lines | None] = {}
+    base = revision
+    for top, below in groups.items():
+        repository = find_repository(top, revision)
+        found |= list_changes(repository, [os.path.commonpath(below)])
+        if len(groups) == 1 and repository.has_commit:
+            base = repository.base
+    return ChangedFiles({file: found[file] for file in real if file in found}, base)
 
 
 def find_repository(folder: str, revision: str) -> Repository:
@@ -69,15 +101,20 @@ def find_repository(folder: str, revision: str) -> Repository:
     return Repository(found, _decode(base), commit is not None)
 
 
-def find_work_tree(file: str) -> str | None:
-    """Return the nearest folder above a file that has `.git`; None when there is none."""
-    folder = os.path.dirname(file)  # noqa: PTH120 - far faster
-    while not os.path.lexists(f"{folder}/.git"):
-        parent = os.path.dirname(folder)  # noqa: PTH120 - far faster
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
+def find_work_tree(folder: str) -> str:
+    """Return the nearest folder, this one or one above, that has `.git`.
+
+    Raises:
+        InvalidInput: There is none.
+    """
+    top = folder
+    while not os.path.lexists(f"{top}/.git"):
+        above = os.path.dirname(top)  # noqa: PTH120 - far faster
+        if above == top:
+            cause = f"it is in no work tree of git: {folder}"
+            raise InvalidInput(field=_FIELD, cause=cause)
+        top = above
+    return top
 
 
 def list_changes(repository: Repository, paths: Sequence[str]) -> dict[str, Lines | None]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kebab.core.content import holds_secret, may_hold_secret
 from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules, get_suffix
 from kebab.errors.system import translate_import_errors
+from kebab.source.content import holds_secret, may_hold_secret
 from kebab.text.normalize import split_names
 
 if TYPE_CHECKING:

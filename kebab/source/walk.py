@@ -15,7 +15,6 @@ from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.core.content import HEAD_BYTES, detect_media, find_named_media
 from kebab.core.files import (
     IGNORE_FILES,
     ZIP,
@@ -28,7 +27,7 @@ from kebab.core.files import (
     resolve_links,
 )
 from kebab.core.media import choose_limit, detect_media_type
-from kebab.core.members import is_export
+from kebab.source.content import HEAD_BYTES, detect_media, find_named_media
 from kebab.source.ignore import (
     SECRET,
     Layer,
@@ -42,6 +41,7 @@ from kebab.source.ignore import (
     is_secret_name,
     is_secret_name_below,
 )
+from kebab.source.members import is_export
 
 
 def detect_file_media(absolute: str, size: int) -> str | None:
@@ -239,6 +239,7 @@ class FolderScanner:
     """Is used for folders of the file system."""
 
     find_skip_reason = staticmethod(find_skip_reason_from_root)
+    is_export = staticmethod(is_export)
 
     def scan(
         self,

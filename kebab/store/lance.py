@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.core.durable import delete_path
 from kebab.core.ids import Key, compute_digest
+from kebab.durable import delete_path
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import (

@@ -16,7 +16,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
-from kebab.core.durable import replace_file
+from kebab.durable import replace_file
 from kebab.errors.catalog import InvalidInput, IoError, Op
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
 

@@ -24,8 +24,8 @@ from msgspec.structs import replace
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.documents import PUBLISHED_BASES, DocumentRow
-from kebab.core.durable import create_folder, hold_lock, replace_file
 from kebab.core.ids import Key, compute_digest
+from kebab.durable import create_folder, hold_lock, replace_file
 from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, translate_lance_errors

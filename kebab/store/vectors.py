@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.documents import VectorRow
-from kebab.core.durable import delete_path, replace_file
 from kebab.core.ids import Key, Keys
+from kebab.durable import delete_path, replace_file
 from kebab.errors.system import (
     import_library,
     translate_import_errors,

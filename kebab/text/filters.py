@@ -20,8 +20,8 @@ from unicodedata import normalize
 
 from kebab.core.files import join_root, resolve_links
 from kebab.core.spelling import MAX_NEAREST, find_alike_spellings
+from kebab.errors.system import escape_undecodable
 from kebab.text.dates import parse_date
-from kebab.text.normalize import escape_undecodable
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
 """One pattern for each path segment; None matches any number of segments."""

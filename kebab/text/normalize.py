@@ -100,12 +100,3 @@ def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     part = text[start:end]
     left = start + len(part) - len(part.lstrip())
     return left, left + len(part.strip())
-
-
-def escape_undecodable(text: str) -> str:
-    r"""Return text that UTF-8 and JSON can carry; bytes that are not UTF-8 become `\xNN`."""
-    try:
-        raw = text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that encodes no byte
-        raw = text.encode("utf-8", "surrogatepass")
-    return raw.decode("utf-8", "backslashreplace")

@@ -8,11 +8,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
 from kebab.wire.coverage import LeftOutText
 from kebab.wire.published import PublishedBase
-from kebab.wire.record import Hinted, LookupRequest, NotFound, Record, Reply, Request
+from kebab.wire.record import Hinted, LookupRequest, NotFound, Record, Reply, Request, VectorState
 from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit, UnmatchedFilter
 
-VectorState = Literal["pending", "committed", "unsupported"]
-"""Whether a passage waits for a vector, has one, or is in a script unknown to its model."""
 SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]
 
 

@@ -38,6 +38,9 @@ class Record(Struct, frozen=True, kw_only=True, tag_field="schema_version"):
 FinishName = Literal["stop", "length", "content_filter", "tool_calls"]
 """Why a language model stopped, in the words of its server."""
 
+VectorState = Literal["pending", "committed", "unsupported"]
+"""Whether a passage waits for a vector, has one, or is in a script unknown to its model."""
+
 MASKED = "keys or passwords are masked here"
 """What a reader of text is told once for each reply with a mask."""
 

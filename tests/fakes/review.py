@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
-from kebab.core.review import Markup, ReviewText, SimilarParagraph
-from kebab.review.document import ReviewDocument
+from kebab.core.review import Markup, SimilarParagraph
+from kebab.review.document import ReviewDocument, ReviewText
 from kebab.review.rules import Surroundings
 
 NO_MARKUP = Markup()

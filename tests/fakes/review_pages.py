@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from kebab.app.review_files import build_document
 from kebab.core.ids import hash_content
-from kebab.core.review import Finding
+from kebab.review.document import Finding
+from kebab.review.items import build_document
 from kebab.review.rules import build_items
 from kebab.wire.review import AgentItem, AgentItems, ItemStats, ReviewedDocument
 from tests.fakes.review_runs import TwiceRule

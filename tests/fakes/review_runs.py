@@ -6,16 +6,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from kebab.core.progress import Cancel
-from kebab.core.review import (
-    Finding,
-    Fix,
-    StoredRun,
-    Unit,
-    UnitResult,
-    UnitUsage,
-)
+from kebab.core.review import StoredRun, Unit, UnitResult, UnitUsage
 from kebab.errors.catalog import IoError, ModelProtocol, ModelUnreachable
-from kebab.review.document import ReviewDocument
+from kebab.review.document import Finding, Fix, ReviewDocument
 from kebab.review.pages import RunPages
 from kebab.review.rules import Rule, Surroundings
 from kebab.review.run import RunPorts

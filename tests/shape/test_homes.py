@@ -48,6 +48,7 @@ HOMES = {
         "kebab.cli",
         "kebab.config",
         "kebab.core",
+        "kebab.doctor",
         "kebab.embed",
         "kebab.evals",
         "kebab.ingest",

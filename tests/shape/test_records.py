@@ -24,7 +24,7 @@ REASONS = {
     ("kebab.core.queries.Filters", "kebab.wire.search.FilteredRequest"): (
         "its dates are parsed, and it is hashable"
     ),
-    ("kebab.core.review.Fix", "kebab.wire.review.ItemFix"): (
+    ("kebab.review.document.Fix", "kebab.wire.review.ItemFix"): (
         "rules write it, and its text has other line ends than the file"
     ),
     ("kebab.doctor.checks.Finding", "kebab.wire.health.DoctorCheck"): (

@@ -9,12 +9,14 @@ from kebab.cli.command import COMMANDS
 from kebab.cli.commands.search import command as search_command
 from kebab.core.files import NAMED
 from kebab.core.media import ENEX_NOTE, MEDIA_TYPES
-from kebab.core.queries import FILTERS, Filters
+from kebab.core.queries import FILTERS, Filters, Query
+from kebab.doctor import checks
 from kebab.embed import registry as models
 from kebab.parse.registry import PARSERS
 from kebab.search import names, reordering, rerank
+from kebab.source.walk import detect_file_media
 from kebab.store.sqlite.fts import CONDITIONS
-from kebab.wire.search import FilteredRequest
+from kebab.wire.search import FilteredRequest, SearchRequest
 from tests.shape.tree import ROOT, list_modules
 
 BOOSTS = ROOT / "kebab" / "search" / "ranking.py"
@@ -48,6 +50,14 @@ def test_every_filter_has_a_field_a_condition_and_a_flag():
     assert {row.flag for row in FILTERS.values()} <= flags
 
 
+def test_every_field_of_a_search_is_one_of_its_query_and_a_flag():
+    own = set(SearchRequest.__struct_fields__) - set(FilteredRequest.__struct_fields__)
+    asked = own - {"query", "queries", "cursor"}  # the page of some texts
+
+    assert asked <= {one.name for one in dataclasses.fields(Query)}
+    assert asked <= {param.name for param in search_command.params}
+
+
 def test_every_media_type_has_suffixes_and_a_parser():
     assert {media.name for media in MEDIA_TYPES} == set(PARSERS)
     unnamed = {media.name for media in MEDIA_TYPES if not (media.suffixes or media.names)}
@@ -69,3 +79,20 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
 
     others = {reordering.BARE, reordering.CODE, names.NAME, rerank.NAME}
     assert list_boost_reasons() | others == explained
+
+
+def test_every_parser_has_a_real_file_among_the_samples():
+    files = [one for one in (ROOT / "samples" / "formats").rglob("*") if one.is_file()]
+    media = {detect_file_media(str(one), one.stat().st_size) for one in files}
+    read = {parser.version for name, parser in PARSERS.items() if name in media}
+    # A note is a member of an export, and nothing of a file is read that its name alone finds.
+    without = {PARSERS[one].version for one in (ENEX_NOTE, *NAMED.values())}
+
+    assert {parser.version for parser in PARSERS.values()} - without == read - without
+
+
+def test_every_check_of_doctor_is_run():
+    declared = {name for name in vars(checks) if name.startswith("check_")}
+    connected = (ROOT / "kebab/app/doctor.py").read_text(encoding="utf-8")
+
+    assert declared == set(re.findall(r"checks\.(check_\w+)", connected))

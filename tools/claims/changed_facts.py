@@ -18,8 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kebab.core.answers import Evidence
 from kebab.rag.claims import check_answer
+from kebab.rag.prompt import Evidence
 from tests.fakes.evidence import stored
 
 _DIGITS = re.compile(r"(?<![\w.,])\d[\d.,]*\d|(?<![\w.,])\d(?![\w])")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 import msgspec
 
-from kebab.app.events import AnswerEncoder
 from kebab.app.facade import list_request_defaults
 from kebab.cli.command import declare_command
 from kebab.cli.options import (
@@ -23,6 +22,7 @@ from kebab.cli.options import (
 )
 from kebab.cli.progress import EventLines, in_option, refresh_folder, report_events
 from kebab.errors.signal import Exit
+from kebab.server.events import AnswerEncoder
 from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest
 from kebab.wire.record import find_exit_status
 

@@ -26,13 +26,13 @@ import yaml
 from msgspec import Struct, field
 
 from kebab import platform
-from kebab.app.own_files import keep_copy, replace_file
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.hints import join_words
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.health import render_install, render_overview
+from kebab.config.load import keep_copy, replace_settings_file
 from kebab.errors.catalog import ClientConfigInvalid, IoError
 from kebab.errors.signal import Exit
 from kebab.errors.system import resolve_path, translate_os_errors
@@ -439,7 +439,7 @@ def apply_plan(plan: FilePlan, *, dry_run: bool = False) -> InstalledFile:
                 backup = keep_copy(plan.path, read_skill().decode())
             if plan.after is not None:
                 plan.path.parent.mkdir(parents=True, exist_ok=True)
-                replace_file(plan.path, plan.after)
+                replace_settings_file(plan.path, plan.after)
             else:
                 target.unlink()  # a link to the file stays
                 if plan.kind == "skill":

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from msgspec.structs import replace
 
-from kebab.app.events import ReviewEncoder
-from kebab.app.review_files import ItemLocator
 from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.command import declare_command
 from kebab.cli.options import (
@@ -39,6 +37,8 @@ from kebab.cli.render.review import (
 )
 from kebab.errors.catalog import Cancelled
 from kebab.errors.signal import Exit
+from kebab.review.items import ItemLocator
+from kebab.server.events import ReviewEncoder
 from kebab.wire.record import NotFound, find_exit_status
 from kebab.wire.review import (
     MAX_PAGE_ITEMS,

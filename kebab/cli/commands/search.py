@@ -173,7 +173,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     folder: str | None = flags["folder"]
     frames = None
     if stream:
-        from kebab.app.events import SearchEncoder
+        from kebab.server.events import SearchEncoder
 
         encoder = SearchEncoder()
         frames = EventLines(context, encoder, stream=True)
@@ -283,7 +283,7 @@ def _search_lines(
     context: CommandContext, /, settings: Settings, defaults: dict[str, Any], folder: str | None
 ) -> Exit:
     from kebab.app.classify import build_view
-    from kebab.app.events import BulkOutcome, search_lines
+    from kebab.server.events import BulkOutcome, search_lines
 
     def read_lines() -> Iterator[bytes]:
         """Yield each line with the defaults; what is no query stays, and is refused later."""

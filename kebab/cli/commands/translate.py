@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from msgspec.structs import replace
 
-from kebab.app.review_files import ItemLocator
 from kebab.cli.command import declare_command
 from kebab.cli.commands.review import PageDisplay, ReviewDisplay, review_quietly
 from kebab.cli.options import (
@@ -20,6 +19,7 @@ from kebab.cli.options import (
 from kebab.cli.progress import run_review, stream_review
 from kebab.cli.render.review import render_no_page, render_outcome, render_positions
 from kebab.errors.signal import Exit
+from kebab.review.items import ItemLocator
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
     MAX_PAGE_ITEMS,

@@ -12,12 +12,12 @@ from kebab.cli.render.canvas import (
     format_duration,
     pluralize,
 )
-from kebab.core.content import describe_unsupported
 from kebab.core.documents import is_cut
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.errors.hints import build_variable_name
+from kebab.source.content import describe_unsupported
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, ObjectSync
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import Any
 from msgspec import Struct, field
 
 from kebab import __version__
-from kebab.app.review_files import FileState, LocatedItem, LocatedPage
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
@@ -25,6 +24,7 @@ from kebab.cli.render.canvas import (
 )
 from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import render_degraded
+from kebab.review.items import FileState, LocatedItem, LocatedPage
 from kebab.review.selection import name_finding
 from kebab.wire.review import (
     AgentItem,

@@ -14,17 +14,17 @@ from itertools import islice
 from mimetypes import MimeTypes
 from typing import NamedTuple
 
-from kebab.core.content import describe_unsupported
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.core.media import EMAIL as _MESSAGE
 from kebab.core.media import detect_media_type, get_media_type
-from kebab.core.members import clean_name, make_unique
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.web.html import add_fragment, read_parts
 from kebab.parse.web.html_page import decode_declared, decode_html, find_codec
+from kebab.source.content import describe_unsupported
+from kebab.source.members import clean_name, make_unique
 
 _BROKEN = (ValueError, LookupError, TypeError, AttributeError, MessageError, binascii.Error)
 """What the standard library raises for broken headers and encodings."""

@@ -14,9 +14,10 @@ import apsw
 
 from kebab.core.chunks import ChunkRow, Extent, PendingChunk, add_tokens, is_front_matter
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
-from kebab.core.queries import StoredChunk, VectorState
+from kebab.core.queries import StoredChunk
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
+from kebab.wire.record import VectorState
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.core.durable import create_folder, delete_path
+from kebab.durable import create_folder, delete_path
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
 from kebab.platform import lock_descriptor, sync_path

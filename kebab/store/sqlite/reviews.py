@@ -12,7 +12,6 @@ from typing import Any
 import apsw
 import msgspec
 
-from kebab.core.durable import create_folder
 from kebab.core.review import (
     FinishedUnit,
     PlannedDocument,
@@ -25,6 +24,7 @@ from kebab.core.review import (
     UnitResult,
     UnitState,
 )
+from kebab.durable import create_folder
 from kebab.errors.catalog import ReadOnly
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection

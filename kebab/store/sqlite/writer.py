@@ -27,9 +27,8 @@ from kebab.core.documents import (
     build_named_files_key,
     parse_named_files,
 )
-from kebab.core.durable import delete_path, replace_file
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.core.queries import VectorState
+from kebab.durable import delete_path, replace_file
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import chunks, connection, documents, fts
@@ -43,6 +42,7 @@ from kebab.store.sqlite.connection import (
     truncate_log,
 )
 from kebab.store.sqlite.lock import SOURCES, IngestState, WriterLock
+from kebab.wire.record import VectorState
 
 _MERGE_PAGES, _MERGE_STEPS = 500, 64
 

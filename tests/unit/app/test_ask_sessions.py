@@ -1,7 +1,8 @@
 import pytest
 
-from kebab.app.ask import list_sessions, parse_session_name, remove_sessions
+from kebab.app.ask import list_sessions, remove_sessions
 from kebab.errors.catalog import InvalidInput
+from kebab.rag.sessions import parse_session_name
 from kebab.wire.ask import (
     SessionListRequest,
     SessionRemoved,

@@ -3,7 +3,6 @@ import os
 import pytest
 
 from kebab.app import context as app_context
-from kebab.app import coverage as measuring
 from kebab.app.ask import ask
 from kebab.app.coverage import measure_stored_coverage
 from kebab.app.doctor import check_health
@@ -13,6 +12,7 @@ from kebab.app.outline import outline
 from kebab.app.schema import describe_build
 from kebab.core.media import READABLE_NAMES
 from kebab.core.progress import Cancel
+from kebab.doctor import survey
 from kebab.source import walk
 from kebab.store.sqlite.writer import SqliteWriter
 from kebab.wire.ask import AskRequest
@@ -178,9 +178,8 @@ def test_a_changed_ignore_file_above_the_named_folder_is_noticed(notes, edited):
 
 def test_what_was_not_looked_at_is_not_complete(notes, monkeypatch):
     notes.ingest()
-    monkeypatch.setattr(measuring, "_FEWEST", 0)
-    monkeypatch.setattr(measuring, "_STEP", 1)
-    monkeypatch.setattr(measuring, "QUICK_S", 0.0)
+    monkeypatch.setattr(survey, "_FEWEST", 0)
+    monkeypatch.setattr(survey, "_STEP", 1)
 
     found = measure_stored_coverage(notes.context(), seconds=0.0)
 

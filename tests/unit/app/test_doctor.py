@@ -2,9 +2,11 @@ import os
 
 import pytest
 
-from kebab.app.doctor import Checkup, check_health
+from kebab.app.doctor import Checkup, DamagedLibrary, check_health
+from kebab.core.progress import Cancel, ignore_progress
+from kebab.doctor.checks import FIX
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.wire.health import Doctor, DoctorRequest
+from kebab.wire.health import Doctor, DoctorRequest, RepairRequest
 from tests.fakes import tiny_model
 
 
@@ -36,6 +38,17 @@ def test_each_check_is_reported_alone_as_it_ends(full):
 
     assert [check for part in parts for check in part.checks] == reply.checks
     assert [len(part.checks) for part in parts] == [0] + [1] * len(reply.checks)
+
+
+def test_a_check_stands_once_behind_those_that_it_needs_and_its_fix_is_a_remedy(desk):
+    context = desk.context()
+    listed = Checkup(context).list_checks()
+    names = [one.name for one in listed]
+    library = DamagedLibrary(context, RepairRequest(), ignore_progress, Cancel())
+
+    assert len({*names}) == len(names)
+    assert all({*one.requires} <= {*names[:at]} for at, one in enumerate(listed))
+    assert {one.name for one in listed if one.fix == FIX} == {*library.build_repairs().remedies}
 
 
 def test_weights_of_another_model_are_detected(desk):

@@ -5,16 +5,10 @@ import pytest
 
 from kebab.app.classify import classify_error
 from kebab.app.context import AppContext
-from kebab.app.errors import (
-    FailedCall,
-    append_line,
-    count_errors,
-    explain_codes,
-    inspect_error,
-    record_error,
-)
+from kebab.app.errors import FailedCall, count_errors, explain_codes, inspect_error, record_error
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.catalog import Locked, ModelBusy, ModelUnreachable
+from kebab.errors.log import append_line
 from kebab.wire.error import ErrorCatalog, ErrorsRequest, ExplainRequest, InspectErrorRequest
 from kebab.wire.record import NotFound
 

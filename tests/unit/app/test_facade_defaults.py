@@ -2,7 +2,7 @@
 
 import msgspec
 
-from kebab.app.facade import fill_request, list_request_defaults
+from kebab.app.facade import convert_operation_request, list_request_defaults
 from kebab.config.settings import Ask, Search, Settings
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.search import SearchRequest
@@ -21,11 +21,7 @@ def test_the_settings_of_an_operation_are_fields_of_its_request():
 
 
 def test_a_search_takes_every_field_that_it_leaves_out_from_the_settings():
-    filled = fill_request(
-        SearchRequest(query="x", limit=7),
-        {"query": "x", "limit": 7},
-        list_request_defaults("search", CHANGED),
-    )
+    filled = convert_operation_request("search", {"query": "x", "limit": 7}, CHANGED)
 
     assert filled == SearchRequest(
         query="x", limit=7, mode="lexical", snippet_chars=80, rerank=True
@@ -33,8 +29,7 @@ def test_a_search_takes_every_field_that_it_leaves_out_from_the_settings():
 
 
 def test_a_null_that_is_given_stays():
-    given = {"query": "x", "rerank": None}
+    filled = convert_operation_request("search", {"query": "x", "rerank": None}, CHANGED)
 
-    filled = fill_request(SearchRequest(query="x"), given, list_request_defaults("search", CHANGED))
-
+    assert isinstance(filled, SearchRequest)
     assert filled.rerank is None

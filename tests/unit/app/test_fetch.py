@@ -1,7 +1,8 @@
 import pytest
 
 from kebab.app import fetch as operation
-from kebab.app.fetch import find_marked_block, fit_budget
+from kebab.app.fetch import fit_budget
+from kebab.chunk.sections import find_marked_block
 from kebab.text.model_input import estimate_tokens
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import FetchResult

@@ -1,14 +1,7 @@
 import pytest
 
-from kebab.app.file_text import (
-    build_parsers,
-    find_section,
-    find_section_by_title,
-    join_passages,
-    list_sections,
-    load_text,
-    parse_file,
-)
+from kebab.app.file_text import build_parsers, join_passages, load_text, parse_file
+from kebab.chunk.sections import find_section, find_section_by_title, list_sections
 from kebab.core.chunks import Place
 from kebab.core.documents import DocumentDetail, StoredDocument
 from kebab.core.files import IMAGE

@@ -1,13 +1,20 @@
 """The forms of filters, and what filters without documents are answered with."""
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
+from kebab.app.facade import convert_operation_request
 from kebab.app.library import inspect_doc, list_documents
+from kebab.app.search import search_all
+from kebab.config.settings import Settings
+from kebab.core.queries import FILTERS
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.library import DocInspection, InspectDocRequest, ListRequest
+from kebab.wire.search import SearchRequest, SearchResponse
 from tests.fakes.rows import NOTES, document
 
 
@@ -107,6 +114,27 @@ def test_filters_without_documents_are_explained(kitchen, fields, entries):
             (one.filter, one.value, one.documents, one.nearest) for one in reply.unmatched_filters
         ]
         assert told == entries
+
+
+VALUES = ["zzz"], "zzz", "/zzz", "2999-01-01", "1970-01-01", 0, 1_000_000
+"""Values of all types of which no document of the kitchen passes one."""
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_every_filter_that_no_document_passes_is_named_with_the_call_without_it(kitchen, name):
+    replies = []
+    for value in VALUES:
+        with suppress(InvalidInput):  # a value of another type
+            fields = {"query": "bread", name: value}
+            request = convert_operation_request("search", fields, Settings())
+            assert isinstance(request, SearchRequest)
+            replies.append(search_all(kitchen.context(), request))
+    reply = next(one for one in replies if not one.hits)
+
+    assert [one.filter for one in reply.unmatched_filters] == [name]
+    assert reply.hint is not None
+    assert reply.hint.startswith("kebab search bread")
+    assert msgspec.convert(msgspec.to_builtins(reply), SearchResponse) == reply
 
 
 def test_a_filter_in_the_text_of_the_query_is_explained(kitchen):

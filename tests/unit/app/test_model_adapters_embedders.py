@@ -5,7 +5,7 @@ from threading import Thread
 import pytest
 
 from kebab.app import model_adapters
-from kebab.app.model_adapters import Embedders, build_language_model, check_server, resolve_endpoint
+from kebab.app.model_adapters import Embedders, build_language_model, check_server
 from kebab.config.load import load_settings
 from kebab.core.answers import Message
 from kebab.core.progress import Cancel, ignore_progress
@@ -18,6 +18,7 @@ from kebab.errors.catalog import (
     ModelRejected,
     ModelUnreachable,
 )
+from kebab.llm.endpoint import resolve_endpoint
 from tests.fakes.dead_ends import greeting, refusing
 from tests.fakes.ollama import Model, fake_ollama
 from tests.fakes.ollama import Say as OllamaSays

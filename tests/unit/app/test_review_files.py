@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.app.review_files import ItemLocator, Place, build_review_text
+from kebab.app.review_files import build_review_text
 from kebab.core.ids import hash_content
-from kebab.core.review import ReviewText
 from kebab.errors.catalog import IoError, ParseFailed, TooLarge, UnsupportedMedia
-from kebab.review.document import ReviewDocument
+from kebab.review.document import ReviewDocument, ReviewText
+from kebab.review.items import ItemLocator, Place
 from tests.fakes.review_pages import item, page, reviewed
 
 LIMIT = 10_000

@@ -8,15 +8,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.review import apply_fixes
-from kebab.app.review_files import (
+from kebab.core.ids import hash_content
+from kebab.core.review import FinishedUnit, UnitKey, UnitResult
+from kebab.errors.catalog import InvalidInput, IoError
+from kebab.review.items import (
     fix_file,
     replace_units,
     select_fixes,
     write_file,
 )
-from kebab.core.ids import hash_content
-from kebab.core.review import FinishedUnit, UnitKey, UnitResult
-from kebab.errors.catalog import InvalidInput, IoError
 from kebab.wire.review import ItemFix, ReviewApplyRequest
 from tests.fakes.review_store import make_item, make_planned, make_run
 
@@ -230,7 +230,7 @@ def test_a_failure_leaves_the_file_and_no_other(desk, monkeypatch):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kebab.app.review_files.os.replace", fail)
+    monkeypatch.setattr("kebab.review.items.os.replace", fail)
     with pytest.raises(IoError, match="No space left"):
         write_file(fixed)
     assert path.read_bytes() == TEXT.encode()
@@ -248,7 +248,7 @@ def test_a_signal_while_a_file_is_replaced_leaves_its_original(desk, monkeypatch
             replace(source, target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kebab.app.review_files.os.replace", interrupt)
+    monkeypatch.setattr("kebab.review.items.os.replace", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_file(fixed)
     assert path.read_bytes() == (fixed.after if is_done else DATA)
@@ -354,6 +354,6 @@ def test_a_file_that_cannot_be_read_again_is_an_io_error(desk, monkeypatch):
     def refuse(_path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("kebab.app.review_files.Path.read_bytes", refuse)
+    monkeypatch.setattr("kebab.review.items.Path.read_bytes", refuse)
     with pytest.raises(IoError, match="Permission denied"):
         write_file(fixed)

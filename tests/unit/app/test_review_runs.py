@@ -1,12 +1,7 @@
 import pytest
 
-from kebab.app.review import (
-    ReviewLibrary,
-    build_worker,
-    create_run,
-    find_targets,
-    keep_name,
-)
+from kebab.app.review import build_worker
+from kebab.app.review_files import ReviewLibrary, find_targets
 from kebab.errors.catalog import (
     ConfigInvalid,
     InvalidInput,
@@ -14,6 +9,7 @@ from kebab.errors.catalog import (
     UnsupportedMedia,
 )
 from kebab.review.model_worker import ModelWorker
+from kebab.review.requests import create_run, keep_name
 from kebab.review.selection import RulesWorker
 from kebab.wire.record import NotFound
 from kebab.wire.review import ReviewRequest, TranslateRequest
@@ -23,13 +19,13 @@ from tests.fakes.review_store import make_run
 @pytest.mark.parametrize(
     ("request_", "kind", "tier"),
     [
-        (ReviewRequest(names=["a.md"], tier="deep"), "review", "deep"),
-        (TranslateRequest(name="a.md", to="ko"), "translate", "draft"),
+        (ReviewRequest(names=["a.md"], tier="deep", limit=3), "review", "deep"),
+        (TranslateRequest(name="a.md", to="ko", limit=3), "translate", "draft"),
     ],
 )
-def test_a_run_keeps_its_request_and_has_its_own_salt(desk, request_, kind, tier):
-    one = create_run(desk.context(), request_, ["/a.md"], "m", 3)
-    other = create_run(desk.context(), request_, ["/a.md"], "m", 3)
+def test_a_run_keeps_its_request_and_has_its_own_salt(request_, kind, tier):
+    one = create_run(request_, ["/a.md"], "m", is_stored=True, now=1.0)
+    other = create_run(request_, ["/a.md"], "m", is_stored=True, now=1.0)
 
     assert (one.kind, one.tier, one.model, one.page_items) == (kind, tier, "m", 3)
     assert one.files == ("/a.md",)
@@ -37,9 +33,9 @@ def test_a_run_keeps_its_request_and_has_its_own_salt(desk, request_, kind, tier
     assert len({one.run_id, other.run_id, one.salt, other.salt}) == 4
 
 
-def test_a_run_that_is_not_stored_has_one_page(desk):
+def test_a_run_that_is_not_stored_has_one_page():
     request = ReviewRequest(names=["a.md"])
-    run = create_run(desk.context(read_only=True), request, ["/a.md"], None, 3)
+    run = create_run(request, ["/a.md"], None, is_stored=False, now=1.0)
 
     assert run.page_items > 1_000_000
 

@@ -4,8 +4,8 @@ from kebab.app.ask import ask, show_session
 from kebab.app.facade import Kebab
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
-from kebab.core.durable import delete_path
 from kebab.core.progress import ignore_progress
+from kebab.durable import delete_path
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.wire.ask import AskRequest, SessionShowRequest, SessionTranscript
 from kebab.wire.fetch import GrepRequest

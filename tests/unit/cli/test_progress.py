@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from kebab.app.classify import classify_error
-from kebab.app.events import AnswerEncoder, ReviewEncoder, WorkEncoder
 from kebab.cli.channels import Display, OutputChannel, OutputChannels, WorkDisplay
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.progress import (
@@ -22,6 +21,7 @@ from kebab.cli.render.progress import ProgressLines
 from kebab.core.progress import Progress, ProgressKind
 from kebab.errors.catalog import ModelUnreachable
 from kebab.errors.signal import Exit
+from kebab.server.events import AnswerEncoder, ReviewEncoder, WorkEncoder
 from kebab.wire.ask import AnswerEvent
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import DupesRequest

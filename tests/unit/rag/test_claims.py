@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Evidence
 from kebab.rag.claims import Claim, extract_claims, verify_claims
 from kebab.rag.markers import parse_markers
 from kebab.rag.passages import Passage
+from kebab.rag.prompt import Evidence
 from tests.fakes.evidence import stored
 
 KNOWN = set(range(1, 10))

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Evidence
 from kebab.rag.claims import check_answer
 from kebab.rag.markers import find_code_spans, is_inside
+from kebab.rag.prompt import Evidence
 from tests.fakes.evidence import stored
 
 PUMP = (

@@ -1,9 +1,9 @@
 import pytest
 
-from kebab.core.answers import Evidence
 from kebab.rag.claims import clean_response, extract_claims, verify_claims, write_answer
 from kebab.rag.markers import parse_markers
 from kebab.rag.passages import Passage
+from kebab.rag.prompt import Evidence
 from tests.fakes.evidence import stored
 
 PUMP = "The heat pump was installed in Berlin. A start takes 45 minutes."

@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.core.answers import Quote, SupportingQuote
 from kebab.rag.engine import DraftAnswer, check_answer_terms, check_quote
+from kebab.rag.prompt import Quote, SupportingQuote
 from tests.fakes.evidence import hit, page, stored
 
 CITED = "In 1066 Harold was king of England. The longest battle took a day."

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.answers import Evidence
 from kebab.core.chunks import TokenVectors
 from kebab.errors.catalog import TimedOut
 from kebab.rag.extractive_answer import (
@@ -11,6 +10,7 @@ from kebab.rag.extractive_answer import (
     format_quotes,
     rank_sentences,
 )
+from kebab.rag.prompt import Evidence
 from kebab.text.sentences import find_sentence_spans
 from tests.fakes.embedder import PROFILE
 from tests.fakes.evidence import stored

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Evidence, Turn
+from kebab.core.answers import Turn
 from kebab.core.queries import Snippet
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import PROMPT_VERSION, prompt
 from kebab.rag.prompt import (
     NOT_IN_NOTES,
+    Evidence,
     LoadPacker,
     build_messages,
     escape_evidence,

@@ -1,7 +1,8 @@
 import pytest
 
-from kebab.core.answers import Evidence, Turn
+from kebab.core.answers import Turn
 from kebab.rag.prompt import (
+    Evidence,
     build_history,
     estimate_prompt_tokens,
     format_evidence,

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Evidence
 from kebab.rag.passages import Passage
+from kebab.rag.prompt import Evidence
 from kebab.rag.support import (
     check_support,
     parse_claim,

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from kebab.core.review import Finding
 from kebab.parse.text.markdown_parts import read_markup
+from kebab.review.document import Finding
 from kebab.review.links import (
     BrokenAnchor,
     BrokenLink,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kebab.app.review_files import build_review_text
-from kebab.core.review import Finding
 from kebab.errors.system import format_install
-from kebab.review.document import ReviewDocument
+from kebab.review.document import Finding, ReviewDocument
 from kebab.review.linters import Linter, Rumdl, Typos
 from tests.fakes.review import FakeSurroundings, make_document
 

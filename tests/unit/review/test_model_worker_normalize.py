@@ -1,7 +1,7 @@
 import pytest
 
-from kebab.core.review import Fix, Markup
-from kebab.review.document import plan_units, show_sentences
+from kebab.core.review import Markup
+from kebab.review.document import Fix, plan_units, show_sentences
 from kebab.review.model_worker import LightItem, Normalizer, choose_severity
 from tests.fakes.review import make_document
 

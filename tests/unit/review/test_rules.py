@@ -9,7 +9,7 @@ import pytest
 from kebab.app.review_files import read_anchors
 from kebab.core.documents import LinkTarget
 from kebab.core.ids import DocId
-from kebab.core.review import ReviewText
+from kebab.review.document import ReviewText
 from kebab.review.rules import Surroundings
 
 

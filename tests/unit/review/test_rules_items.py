@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from kebab.core.review import Finding, Fix
+from kebab.review.document import Finding, Fix
 from kebab.review.rules import build_item, build_items, locate_item
 from kebab.wire.review import AgentItem
 from tests.fakes.review import make_document

@@ -2,7 +2,8 @@ import typing
 
 import pytest
 
-from kebab.core.review import Finding, Unit, UnitKind
+from kebab.core.review import Unit, UnitKind
+from kebab.review.document import Finding
 from kebab.review.run import needs_model
 from kebab.review.selection import RulesWorker
 from tests.fakes.review import FakeSurroundings, make_document

@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from kebab.app.events import WorkEncoder
 from kebab.errors.catalog import build_catalog
+from kebab.server.events import WorkEncoder
 from tests.fakes.waiting import wait_until
 from tests.shape.libraries import list_own_exceptions
 from tests.unit.server.conftest import read_until

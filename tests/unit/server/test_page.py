@@ -3,7 +3,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from kebab.app.review_files import swap_copy
+from kebab.review.items import swap_copy
 from kebab.server.page import HEADERS
 from tests.unit.server.conftest import ORIGIN
 

@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text.normalize import blank_spans, escape_undecodable, fold_text
+from kebab.errors.system import escape_undecodable
+from kebab.text.normalize import blank_spans, fold_text
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import pytest
 
-from kebab.app.review_files import ItemLocator
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.review import (
     ReviewTally,
@@ -9,7 +8,8 @@ from kebab.cli.render.review import (
     render_review_notes,
     render_summary,
 )
-from kebab.core.review import Fix
+from kebab.review.document import Fix
+from kebab.review.items import ItemLocator
 from kebab.wire.review import TranslatedText
 from kebab.wire.search import DegradedChannel
 from tests.fakes import review_pages

@@ -1,9 +1,9 @@
 import pytest
 
-from kebab.app.review_files import ItemLocator
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.review import render_excerpt
-from kebab.core.review import Fix
+from kebab.review.document import Fix
+from kebab.review.items import ItemLocator
 from tests.fakes.review_pages import item, page, reviewed
 
 WIDE = Canvas(width=80)

@@ -1,5 +1,5 @@
-from kebab.app.review_files import ItemLocator
 from kebab.cli.render.review import render_positions
+from kebab.review.items import ItemLocator
 from tests.fakes.review_pages import item, page, reviewed
 
 

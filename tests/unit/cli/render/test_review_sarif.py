@@ -4,8 +4,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from kebab.app.review_files import ItemLocator
 from kebab.cli.render.review import ReviewTally, SarifLog
+from kebab.review.items import ItemLocator
 from kebab.review.selection import RULES
 from kebab.wire.search import DegradedChannel
 from tests.fakes.review_pages import item, page, reviewed

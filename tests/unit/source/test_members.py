@@ -3,8 +3,8 @@ import zipfile
 
 import pytest
 
-from kebab.core import members
-from kebab.core.members import clean_name, is_export, make_unique, read_directory
+from kebab.source import members
+from kebab.source.members import clean_name, is_export, make_unique, read_directory
 
 
 @pytest.mark.parametrize(

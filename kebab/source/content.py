@@ -79,16 +79,17 @@ _UNREAD = (
 )
 """The label, the hint and the suffixes of each format, first those that can be made readable."""
 
-_BY_SUFFIX = {
+UNREAD_FORMATS = {
     f".{suffix}": UnsupportedFormat(label, hint)
     for label, hint, suffixes in _UNREAD
     for suffix in suffixes.split()
 }
+"""The formats that are not read by their suffixes, first those that can be made readable."""
 
 
 def describe_unsupported(suffix: str) -> UnsupportedFormat | None:
     """Return what files of a suffix are, e.g. `.hwp`; None for a suffix that is not known."""
-    return _BY_SUFFIX.get(suffix.lower())
+    return UNREAD_FORMATS.get(suffix.lower())
 
 
 def find_named_media(name: str) -> str | None:
@@ -96,18 +97,10 @@ def find_named_media(name: str) -> str | None:
 
     Programs, data, fonts and temporary files are none.
     """
-    unread = _BY_SUFFIX.get(get_suffix(name))
+    unread = UNREAD_FORMATS.get(get_suffix(name))
     if unread is None or not (unread.hint or unread.label in NAMED):
         return None
     return NAMED.get(unread.label, NAMED[""])
-
-
-def list_unsupported() -> list[tuple[UnsupportedFormat, tuple[str, ...]]]:
-    """Return the formats with their suffixes, first those that can be made readable."""
-    found: dict[UnsupportedFormat, tuple[str, ...]] = {}
-    for suffix, unread in _BY_SUFFIX.items():
-        found[unread] = (*found.get(unread, ()), suffix)
-    return [*found.items()]
 
 
 HEAD_BYTES = 8192
@@ -254,15 +247,6 @@ def _detect_text(head: bytes) -> str:
     return next(found, ".eml" if mail else ".txt")
 
 
-def detect_media_by_content(head: bytes) -> str | None:
-    """Return the media type of a file by its first bytes, None when no parser reads it."""
-    suffix = detect_content(head)
-    if suffix is None or not head or PRIVATE_KEY.match(head):
-        return None
-    media = detect_media_type(f"file{suffix}")
-    return media or (PLAIN if is_text(head) else None)
-
-
 MAX_UNKNOWN_BYTES = 256 * 1024
 """The largest text of unknown suffix that is read."""
 
@@ -278,9 +262,10 @@ def detect_media(name: str, size: int, read_head: Callable[[], bytes]) -> str | 
     if is_sure or not size or describe_unsupported(suffix) is not None:
         return named
     head = read_head()
-    media = detect_media_by_content(head)
+    found = None if PRIVATE_KEY.match(head) else detect_content(head)
+    media = found and (detect_media_type(f"file{found}") or (PLAIN if is_text(head) else None))
     # The first bytes of a compound file tell hardly what it is.
-    if media in {None, DOC}:
+    if not head or media in {None, DOC}:
         return named
     has_long_lines = max(map(len, head.split(b"\n"))) > _MAX_LINE
     is_doubtful = media == PLAIN and suffix and (size > MAX_UNKNOWN_BYTES or has_long_lines)

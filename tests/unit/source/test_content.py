@@ -3,12 +3,12 @@ import zipfile
 
 import pytest
 
-from kebab.core.content import (
+from kebab.core.media import MEDIA_TYPES
+from kebab.source.content import (
     describe_unsupported,
     detect_content,
     find_mismatch,
 )
-from kebab.core.media import MEDIA_TYPES
 
 EXTRACT = "extract it; zip archives are read with `ingest.archives`"
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504)

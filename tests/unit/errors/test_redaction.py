@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.classify import HIDDEN, redact, redact_arguments, redact_start
+from kebab.errors.redaction import HIDDEN, redact, redact_arguments, redact_start
 
 SECRETS = [
     ("http://me:hunter2@host:11434/v1", "hunter2"),

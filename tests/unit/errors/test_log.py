@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from kebab.app import errors as module
-from kebab.app.errors import FILES, append_line, read_lines
+from kebab.errors import log as module
+from kebab.errors.log import FILES, append_line, read_lines
 
 WRITER = """
 import sys
 from pathlib import Path
-from kebab.app import errors as log
+from kebab.errors import log
 log.MAX_BYTES = 10_000
 for number in range(100):
     assert log.append_line(Path(sys.argv[1]), f"{sys.argv[2]} {number:03} {'x' * 60}".encode())

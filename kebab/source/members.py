@@ -1,7 +1,7 @@
 """Names the members of containers, and reads the directory of a zip archive within limits.
 
 A container is a mail, a mailbox or a zip archive; its members are documents of their own.
-`kebab.source` asks which archives are exports, `kebab.parse.containers` reads the members.
+The walk asks which archives are exports, `kebab.parse.containers` reads the members.
 """
 
 import re

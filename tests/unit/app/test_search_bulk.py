@@ -2,10 +2,10 @@ import msgspec
 import pytest
 
 from kebab.app.classify import DEFAULT_VIEW, classify_error
-from kebab.app.events import BulkOutcome, search_lines
 from kebab.app.search import search_all as search
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.errors.signal import Exit
+from kebab.server.events import BulkOutcome, search_lines
 from kebab.wire.stream import BulkSearchItem
 from tests.fakes import replies
 

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from kebab.app.own_files import keep_copy, replace_file
-from kebab.app.review_files import FixedFile, write_file
-from kebab.core import durable
-from kebab.core.durable import hold_lock
+from kebab import durable
+from kebab.config.load import keep_copy, replace_settings_file
+from kebab.durable import hold_lock
+from kebab.review.items import FixedFile, write_file
 from kebab.server.guard import TOKEN_NAME, load_token
 from kebab.wire.review import AppliedFile
 
@@ -35,7 +35,7 @@ def calls(monkeypatch, tmp_path):
 
 
 def replace_settings(folder):
-    replace_file(folder / "file", b"new")
+    replace_settings_file(folder / "file", b"new")
 
 
 def copy_settings(folder):

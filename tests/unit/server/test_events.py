@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from kebab.app.classify import classify_error
-from kebab.app.events import ReviewEncoder
 from kebab.errors.catalog import ModelUnreachable
 from kebab.errors.signal import Exit
+from kebab.server.events import ReviewEncoder
 from tests.fakes.review_stream import RUN, make_event, make_item, make_page
 
 

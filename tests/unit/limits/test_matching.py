@@ -3,8 +3,8 @@ import unicodedata
 
 import pytest
 
-from kebab.app.grep import LinePattern
 from kebab.errors.catalog import InvalidInput
+from kebab.limits.matching import LinePattern
 from kebab.wire.fetch import GrepRequest
 
 
