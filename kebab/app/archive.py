@@ -56,26 +56,6 @@ _TRIES = 3
 """How often the files of the vectors are opened while a writer replaces them."""
 
 
-class ByteProgress:
-    """Reports how many bytes of a phase are done, with an event for every percent."""
-
-    def __init__(self, report: ProgressCallback, context: AppContext, phase: str) -> None:
-        self._reporter = ProgressReporter(report, context.clock)
-        self._phase = phase
-        self._done = self._told = 0
-        self.total = 0
-
-    def add(self, size: int) -> None:
-        """Count bytes."""
-        self._done += size
-        if (self._done - self._told) * 100 >= self.total:
-            self._told = self._done
-            count = (self._done, max(self._done, self.total))
-            self._reporter.send(
-                ProgressKind.HEARTBEAT, phase=self._phase, count=count, unit="bytes"
-            )
-
-
 def export(context: AppContext, request: ExportRequest, report: ProgressCallback) -> ExportReport:
     """Write everything that belongs to the knowledge base into one file.
 
@@ -96,9 +76,9 @@ def export(context: AppContext, request: ExportRequest, report: ProgressCallback
     if not target.parent.is_dir():
         raise build_io_error(OSError(errno.ENOENT, "no such folder"), "create", target)
     _refuse_taken(target, force=request.force)
-    progress = ByteProgress(report, context, "export")
+    ProgressReporter(report, context.clock).send(ProgressKind.HEARTBEAT, phase="export")
     with translate_os_errors(target, "write"), replace_file(target) as draft:
-        manifest = _write_archive(context, draft, target, progress)
+        manifest = _write_archive(context, draft, target)
         _refuse_taken(target, force=request.force)
         size = draft.tell()
     return ExportReport(
@@ -125,9 +105,7 @@ def _refuse_taken(target: Path, *, force: bool) -> None:
         raise InvalidInput(field="$.path", cause="the file exists; `--force` replaces it")
 
 
-def _write_archive(
-    context: AppContext, draft: IO[bytes], target: Path, progress: ByteProgress
-) -> ArchiveManifest:
+def _write_archive(context: AppContext, draft: IO[bytes], target: Path) -> ArchiveManifest:
     from kebab.store.sqlite.copies import copy_database, read_contents
     from kebab.store.sqlite.reviews import get_reviews_path
 
@@ -148,7 +126,6 @@ def _write_archive(
         files = [
             opened.enter_context(one.open("rb")) for one in (*copies.iterdir(), *sorted(texts))
         ]
-        progress.total = sum(os.fstat(file.fileno()).st_size for file in (*files, *vectors))
         archive = opened.enter_context(zipfile.ZipFile(draft, "w", allowZip64=True))
         for file in (*files, *vectors):
             path = Path(file.name)
@@ -160,7 +137,6 @@ def _write_archive(
             info.external_attr = 0o600 << 16
             with archive.open(info, "w", force_zip64=True) as member:
                 shutil.copyfileobj(file, member, _COPIED_AT_ONCE)
-            progress.add(info.file_size)
         manifest = fill_record(
             ArchiveManifest,
             contents,
@@ -212,19 +188,18 @@ def import_archive(
         context.refuse_when_read_only("import")
     path = _parse_path(request.path)
     started = context.clock.monotonic()
-    progress = ByteProgress(report, context, "import")
     with closing(open_archive(path)) as archive:
         with translate_damage(path):
             manifest = read_manifest(archive, _is_text)
             if request.dry_run and (member := archive.testzip()):
                 raise ValueError(f"a member is damaged: {member}")
-        progress.total = sum(info.file_size for info in archive.infolist())
+        ProgressReporter(report, context.clock).send(ProgressKind.HEARTBEAT, phase="import")
         if request.dry_run:
             replaced = _count_documents(context)
         else:
             with context.acquire_writer_lock():
                 replaced = _count_documents(context)
-                _replace(context, archive, path, progress)
+                _replace(context, archive, path)
             context.close()
     return ImportReport(
         path=str(path),
@@ -245,28 +220,24 @@ def _count_documents(context: AppContext) -> int | None:
     return contents.documents if contents else -1
 
 
-def _replace(
-    context: AppContext, archive: zipfile.ZipFile, path: Path, progress: ByteProgress
-) -> None:
+def _replace(context: AppContext, archive: zipfile.ZipFile, path: Path) -> None:
     """Build the new files beside the old ones, then let them take their place."""
     data = context.paths.data
     staged = lock.get_staging_folder(data)
     try:
         with translate_damage(path):
-            _stage(context, archive, staged, progress)
+            _stage(context, archive, staged)
         lock.decide_replacement(data)
     except BaseException:
         if not lock.is_incomplete(data):
-            lock.discard_staged_files(data)
+            shutil.rmtree(data / lock.FOLDER, ignore_errors=True)
         raise
     with suppress(KeyboardInterrupt):
         lock.complete_replacement(data)
     lock.complete_replacement(data)
 
 
-def _stage(
-    context: AppContext, archive: zipfile.ZipFile, staged: Path, progress: ByteProgress
-) -> None:
+def _stage(context: AppContext, archive: zipfile.ZipFile, staged: Path) -> None:
     """Unpack every member, check the databases, and build the table of the vectors."""
     from kebab.store.sqlite import reviews
     from kebab.store.sqlite.copies import adopt_copy, read_contents
@@ -277,7 +248,6 @@ def _stage(
         for info in archive.infolist():
             if info.filename != MANIFEST:
                 archive.extract(info, staged)
-                progress.add(info.file_size)
     adopt_copy(staged / INDEX, stdin_dir=context.paths.stdin_dir)
     version = read_contents(staged / INDEX).embedding_version
     if version is not None:

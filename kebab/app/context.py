@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from kebab.app.masking import SecretMask
     from kebab.app.model_adapters import Embedders
-    from kebab.app.published_copy import PublishedCopy
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
     from kebab.core.chunks import Matrix
     from kebab.core.ports import Embedder
+    from kebab.store.published_copy import PublishedCopy
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
     from kebab.store.sqlite.reviews import SqliteReviewStore
@@ -92,7 +92,7 @@ class AppContext:
     ) -> None:
         limit_blas_threads()
         if is_address(settings.data_dir):
-            from kebab.app.published_copy import PublishedCopy
+            from kebab.store.published_copy import PublishedCopy
 
             self.published = PublishedCopy(settings)
             # The stored vectors tell the model, and nothing is written.
@@ -419,7 +419,7 @@ class PublishedBases:
             StoreCorrupt: There is no copy yet, and what is published is damaged.
             NotIndexed: There is no copy yet, and a newer kebab published it.
         """
-        from kebab.app.published_copy import choose_settings
+        from kebab.store.published_copy import choose_settings
 
         opened = self._opened.get(base.name)
         if opened is None or opened.settings.data_dir != base.url:

@@ -176,11 +176,11 @@ class Checkup:
         return checks.check_permissions(data, foreign, denied, checks.list_exposed(data, entries))
 
     def _check_writer(self) -> Finding:
-        from kebab.store.sqlite.lock import read_holder_pid
+        from kebab.store.sqlite.lock import read_writer
 
-        pid = read_holder_pid(self._context.paths.data)
+        writer = read_writer(self._context.paths.data)
         return checks.succeed(
-            "no process is writing" if pid is None else f"a process is writing: pid {pid}"
+            f"a process is writing: pid {writer.pid}" if writer else "no process is writing"
         )
 
     def _check_database(self) -> Finding:

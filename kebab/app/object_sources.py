@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from kebab.app.archive import ByteProgress
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
 from kebab.config.settings import OBJECTS, is_object_address
@@ -29,7 +28,7 @@ from kebab.durable import create_folder, delete_path, replace_file
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.ingest.job import IngestJob
+from kebab.ingest.job import IngestJob, ProgressReporter
 from kebab.ingest.plan import list_ancestors
 from kebab.platform import is_linux
 from kebab.source.content import MAX_UNKNOWN_BYTES, describe_unsupported
@@ -121,7 +120,7 @@ class ObjectMirror:
         plan: MirrorPlan,
         now: float,
         *,
-        add: Callable[[int], None],
+        beat: Callable[[], None],
         is_stopped: Callable[[], bool],
     ) -> tuple[list[StoredObject], IoError | None]:
         """Delete what is gone, and download what is new or changed until `is_stopped`.
@@ -149,7 +148,7 @@ class ObjectMirror:
                 first = first or fault
                 if fault is None:
                     done.append(one)
-                    add(one.size)
+                    beat()
         finally:
             self._write_state(now, len(plan.changed) - len(done))
         return done, first
@@ -270,12 +269,11 @@ class MirrorSync:
     def _sync(self, mirror: ObjectMirror, plan: MirrorPlan) -> ObjectSync:
         done, fault = plan.changed, None
         if not self._request.dry_run:
-            progress = ByteProgress(self._report, self._context, "download")
-            progress.total = sum(one.size for one in plan.changed)
+            progress = ProgressReporter(self._report, self._context.clock)
             done, fault = mirror.apply(
                 plan,
                 self._context.clock.now(),
-                add=progress.add,
+                beat=lambda: progress.send_heartbeat("download"),
                 is_stopped=lambda: self._cancel.requested,
             )
         return ObjectSync(

@@ -6,7 +6,7 @@ so a reader sees the earlier state until the new one is whole.
 
 import os
 from collections import Counter
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
 from kebab.store import published
 from kebab.store.objects import ObjectStore
-from kebab.store.published import Dataset, PublishedDocument, PublishedPassage
+from kebab.store.published import Dataset, Row
 from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.store.sqlite.copies import WholeDocument, iterate_documents
 from kebab.text.tokenizer import join_tokens
@@ -64,9 +64,7 @@ def publish(
     if not store.can_write:
         cause = "a web server only sends what is published; publish to its folder or its store"
         raise InvalidInput(field="$.dest", cause=cause)
-    with ExitStack() as stack:
-        stack.enter_context(published.hold_dataset(store))
-        reader = stack.enter_context(context.open_reader())
+    with context.open_reader() as reader:
         work = _Publication(context, reader, store, ProgressReporter(report, context.clock))
         found = work.run()
     return fill_record(
@@ -113,8 +111,8 @@ class _Publication:
         documents, passages, sources = Counter[str](), Counter[str](), set[str]()
         vectors = 0
         for document, row, keys in self._iterate():
-            sources.add(row.source)
-            documents[row.key] += 1
+            sources.add(document.row.source)
+            documents[row["key"]] += 1
             passages.update(keys)
             vectors += sum(key is not None for key in document.keys)
         wanted = {published.PASSAGES: passages, published.DOCUMENTS: documents}
@@ -125,8 +123,7 @@ class _Publication:
         self.removed = len(changes[published.PASSAGES].gone)
         there = {one.name for one in self._store.list("")}
         versions = self._write(dataset, changes)
-        for name, rows in wanted.items():
-            dataset.require_keys(name, rows)
+        dataset.require_keys(wanted)
         manifest = PublishedManifest(
             format_version=published.FORMAT_VERSION,
             kebab_version=__version__,
@@ -156,31 +153,26 @@ class _Publication:
             dataset.add(published.PASSAGES, self._build_passages(new))
         if rows := changes[published.DOCUMENTS].new:
             dataset.add(
-                published.DOCUMENTS, (row for _, row, _ in self._iterate() if row.key in rows)
+                published.DOCUMENTS, (row for _, row, _ in self._iterate() if row["key"] in rows)
             )
         self._progress.send(ProgressKind.HEARTBEAT, phase="index")
         dataset.maintain()
         return dataset.read_versions()
 
-    def _iterate(self) -> "Iterator[tuple[WholeDocument, PublishedDocument, list[str]]]":
+    def _iterate(self) -> "Iterator[tuple[WholeDocument, Row, list[str]]]":
         """Yield each document with its row and the keys of its passages."""
         for document in iterate_documents(self._reader):
             keys = published.build_passage_keys(document, self._version)
             yield document, published.build_document(document.row, keys), keys
 
-    def _build_passages(self, new: set[str]) -> "Iterator[PublishedPassage]":
+    def _build_passages(self, new: set[str]) -> "Iterator[Row]":
         """Yield the new rows of passages, with their vectors."""
-        version, done = self._version, 0
+        version = self._version
         index = self._context.open_vector_index(version).load_index() if version else None
         for document, _, keys in self._iterate():
             if not (wanted := new.intersection(keys)):
                 continue
             vectors = index.get([key for key in document.keys if key is not None]) if index else {}
             rows = published.build_passages(document, keys, vectors, join_tokens)
-            yield from (row for row in rows if row.key in wanted)
-            before, done = done, done + len(wanted)
-            if done * 100 // len(new) > before * 100 // len(new):  # a percent more
-                count = (done, len(new))
-                self._progress.send(
-                    ProgressKind.HEARTBEAT, phase="publish", count=count, unit="passages"
-                )
+            yield from (row for row in rows if row["key"] in wanted)
+            self._progress.send_heartbeat("publish")

@@ -6,7 +6,6 @@ from contextlib import suppress
 from msgspec.structs import asdict, replace
 
 from kebab.app.context import AppContext
-from kebab.app.published_copy import PublishedCopy, choose_settings
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind
@@ -14,6 +13,7 @@ from kebab.durable import delete_path
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import ProgressReporter
+from kebab.store.published_copy import PublishedCopy, choose_settings
 from kebab.wire.library import SourceRemoved, SourceSummary
 from kebab.wire.published import (
     PublishedBase,
@@ -71,15 +71,10 @@ def add_source(
     settings = replace_setting(context.settings, "data_dir", url)
     if request.mode != AUTO:
         settings = replace_setting(settings, "published.mode", request.mode)
-    copy, pulled = PublishedCopy(settings), 0
-
-    def count(size: int) -> None:
-        nonlocal pulled
-        pulled += size
-        progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
-
-    copy.refresh(context.clock.now(), count, at_once=True)
+    copy = PublishedCopy(settings)
     base = Registration(name=name, url=url, mode=copy.mode)
+    progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
+    copy.refresh(context.clock.now(), at_once=True)
 
     def add(now: Registry) -> Registry:
         _refuse_taken_name(now, name, url)
@@ -94,7 +89,7 @@ def add_source(
             opened.embedders.obtain(version, report, Cancel())
     return SourceAdded(
         base=describe_base(context, base),
-        pulled_bytes=pulled,
+        pulled_bytes=copy.pulled_bytes,
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
 

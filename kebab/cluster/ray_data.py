@@ -14,7 +14,6 @@ import re
 import socket
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,8 +38,6 @@ _POLL_S = 0.2
 _CLOSE_S = 10.0
 """The longest time to leave the cluster; afterwards the process is killed."""
 
-_COMPARED_BYTES = 100_000
-
 _TASK_RETRIES = 3
 """How often a batch is tried again after its process died, before it is lost."""
 
@@ -50,25 +47,10 @@ _ENVIRONMENT = {
 }
 
 
-class ClusterSize(NamedTuple):
-    """The machines of a cluster, and their cores and GPUs."""
-
-    nodes: int
-    cores: int
-    gpus: int
-
-
 class _Failure(NamedTuple):
     """What the process of Ray, or a node, answers instead of a result."""
 
     signal: Signal
-
-
-class _Folder(NamedTuple):
-    """A folder of the machine of the driver, and a digest of its files."""
-
-    path: str
-    stamp: str
 
 
 class _Work(NamedTuple):
@@ -77,7 +59,7 @@ class _Work(NamedTuple):
     address: str
     version: str
     made: bytes
-    folder: _Folder | None
+    folder: str | None
 
 
 class RayCluster:
@@ -94,10 +76,9 @@ class RayCluster:
             return
         self._probe()
         self._worker = WorkerProcess(RayDriver(self._address), 0)
-        size: ClusterSize | None = self._ask("connect", should_stop=should_stop, limit=_CONNECT_S)
+        size = self._ask("connect", should_stop=should_stop, limit=_CONNECT_S)
         if size is not None:
-            counts = f"nodes: {size.nodes}, cores: {size.cores}, GPUs: {size.gpus}"
-            self._announce(f"the Ray cluster at {self._address} works for this run: {counts}")
+            self._announce(f"the Ray cluster at {self._address} works for this run: {size}")
 
     def map_batches(
         self,
@@ -252,8 +233,8 @@ class RayDriver:
         except Signal as signal:
             return _Failure(signal)
 
-    def connect(self) -> ClusterSize:
-        """Join the cluster, and return its size."""
+    def connect(self) -> str:
+        """Join the cluster, and return its numbers of machines, cores and GPUs."""
         import ray
 
         os.environ.update(_ENVIRONMENT)
@@ -263,14 +244,13 @@ class RayDriver:
         found = ray.cluster_resources()
         if not found.get("CPU"):
             raise ClusterUnreachable(address=self._address, cause="its nodes have no cores")
-        return ClusterSize(nodes, int(found.get("CPU", 0)), int(found.get("GPU", 0)))
+        return f"nodes: {nodes}, cores: {found['CPU']:.0f}, GPUs: {found.get('GPU', 0):.0f}"
 
     def start(self, made: bytes, folder: str | None) -> None:
         """Let the batches that follow be handled by what `made` makes, once in each process."""
         import ray
 
-        needed = None if folder is None else _Folder(folder, stamp_folder(Path(folder)))
-        shared = ray.put(_Work(self._address, kebab.__version__, made, needed))
+        shared = ray.put(_Work(self._address, kebab.__version__, made, folder))
         task = ray.remote(num_cpus=1, max_retries=_TASK_RETRIES)(run_batch)
         self._run = lambda batch: task.remote(shared, batch)
         self._started = 0
@@ -307,20 +287,6 @@ class RayDriver:
         ray.shutdown()
 
 
-def stamp_folder(path: Path) -> str:
-    """Return a digest of the names and sizes of the files in a folder, and of the small files.
-
-    The manifest of a model is small and has the hashes of the others.
-    """
-    found = sha256()
-    for file in sorted(one for one in path.iterdir() if one.is_file()):
-        size = file.stat().st_size
-        found.update(f"{file.name}\0{size}\0".encode())
-        if size <= _COMPARED_BYTES:
-            found.update(file.read_bytes())
-    return found.hexdigest()
-
-
 def run_batch(work: _Work, batch: bytes) -> bytes | None:
     """Return the pickled result of a batch in a process of a node; None of one that fails.
 
@@ -336,11 +302,11 @@ def run_batch(work: _Work, batch: bytes) -> bytes | None:
 
 
 _handlers: dict[tuple[bytes, str | None], Callable[[Any], Any]] = {}
-"""The last handler of this process, by what makes it and the stamp of its folder."""
+"""The last handler of this process, by what makes it and the folder of its model."""
 
 
 def _obtain_handler(work: _Work) -> Callable[[Any], Any]:
-    key = (work.made, work.folder and work.folder.stamp)
+    key = (work.made, work.folder)
     if key not in _handlers:
         if kebab.__version__ != work.version:
             cause = f"{socket.gethostname()} has kebab {kebab.__version__}, not {work.version}"
@@ -352,17 +318,16 @@ def _obtain_handler(work: _Work) -> Callable[[Any], Any]:
 
 
 def find_folder(work: _Work) -> str | None:
-    """Return the folder of this node with the same files: at the same path, or beside its models.
+    """Return the folder of a model on this node: at the same path, or beside its other models.
 
     Raises:
         ClusterUnreachable: The node does not have the model.
     """
     if work.folder is None:
         return None
-    path = Path(work.folder.path)
+    path = Path(work.folder)
     for here in (path, resolve_paths(Settings()).models / path.name):
-        with contextlib.suppress(OSError):
-            if stamp_folder(here) == work.folder.stamp:
-                return str(here)
+        if here.is_dir():
+            return str(here)
     cause = f"{socket.gethostname()} lacks the model: run `kebab model pull` there"
     raise ClusterUnreachable(address=work.address, cause=cause, reason="failed")

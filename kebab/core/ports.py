@@ -169,13 +169,13 @@ class VectorWriter(Protocol):
         """Start to load the libraries for writing in the background."""
 
     def append(self, rows: Sequence[VectorRow]) -> None:
-        """Add rows in one commit and return when they are durable."""
+        """Add rows in one commit."""
 
     def delete(self, keys: Collection[Key]) -> None:
         """Delete the rows of these chunks in one commit."""
 
     def save(self) -> None:
-        """Let readers see what was written; call it before the library marks the chunks."""
+        """Make what was written durable, and let readers see it; then the library marks it."""
 
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""

@@ -6,7 +6,7 @@ go to the nodes. This machine reads the rest: archives and their members, pictur
 16 MB. It also does what a node leaves undone, so a lost batch costs only its time.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -18,7 +18,7 @@ from kebab.core.ids import DocId
 from kebab.core.ports import Cluster, Embedder, Parser
 from kebab.errors.catalog import DependencyMissing, TimedOut
 from kebab.errors.signal import Signal
-from kebab.ingest.build import BuildResult, BuildTask, DocumentBuilder, compute_recipes
+from kebab.ingest.build import BuildResult, BuildTask, DocumentBuilder
 from kebab.ingest.commit import (
     BATCH_FILES,
     MAX_TEXT_BYTES,
@@ -74,32 +74,25 @@ class NodeBuilder:
         if folder is not None and self.load is not None:
             count = NodeCounter(self.load, folder)
             builder = replace(builder, budget=Budget(builder.budget.limit, count))
-        recipes = compute_recipes(builder.parsers, builder.chunker)
-        return BatchBuilder(builder, recipes)
+        return BatchBuilder(builder)
 
 
 class BatchBuilder:
     """Builds documents on a node in a worker process of its own, under the limits of each file."""
 
-    def __init__(self, builder: DocumentBuilder, recipes: Mapping[str, str]) -> None:
-        """Take the builder of the caller, and the recipes of this node."""
+    def __init__(self, builder: DocumentBuilder) -> None:
         self._builder = builder
-        self._recipes = recipes
         self._slots = [Slot()]
 
     def __call__(self, tasks: list[BuildTask]) -> list[BuildResult]:
-        """Return the results; None where this node reads a file otherwise, or lacks a library."""
-        builder, recipes = self._builder, self._recipes
-        media = [task.entry.media for task in tasks]
-        able = [
-            number
-            for number, one in enumerate(media)
-            if recipes.get(one) == builder.recipes.get(one)
+        """Return the results; None where this node lacks a library."""
+        builder, entries = self._builder, [task.entry for task in tasks]
+        alone = [builder.is_isolated(entry.media) for entry in entries]
+        texts = tuple(number for number, is_alone in enumerate(alone) if not is_alone)
+        units = [
+            Unit((number,), isolated=True) for number, is_alone in enumerate(alone) if is_alone
         ]
-        texts = tuple(number for number in able if not builder.is_isolated(media[number]))
-        units = [Unit((number,), isolated=True) for number in able if number not in texts]
         units = sorted([*units, Unit(texts)]) if texts else units
-        entries = [task.entry for task in tasks]
         results = Pool(
             entries, builder, tasks.__getitem__, PoolPlan(units, 1), self._slots
         ).iterate(bool)

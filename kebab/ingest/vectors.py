@@ -202,7 +202,7 @@ class ChunkEmbedder:
         self._rows += [VectorRow(chunk.key, vector) for chunk in group]
 
     def _flush(self) -> None:
-        """Make the buffered rows durable, so that a killed run does not compute them again."""
+        """Store the buffered rows, so that a killed run does not compute them again."""
         started = self._context.clock.monotonic()
         if self._rows:
             self._vectors.append(self._rows)
@@ -211,7 +211,6 @@ class ChunkEmbedder:
             for row in self._rows:
                 counts = self.counts.copied if row.key in self._copies else self.counts.embedded
                 counts[self._documents.pop(row.key)] += 1
-            self._library.sync()
             self._rows, self._copies = [], set()
         now = self._context.clock.monotonic()
         self._next_flush = now + max(FLUSH_INTERVAL_S, _FLUSH_SHARE * (now - started))
@@ -314,7 +313,7 @@ class VectorSync:
         if self.version == embedder.version:
             return
         self._library.replace_model(embedder.version, reason)
-        self._library.sync()  # the old vectors are deleted next
+        self._library.checkpoint()  # the old vectors are deleted next
         self._reason = reason
         self.reconcile()  # of a library that was lost, vectors may be left
 

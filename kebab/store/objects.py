@@ -16,7 +16,7 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
-from kebab.durable import replace_file
+from kebab.durable import hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, Op
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
 
@@ -30,13 +30,7 @@ _ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - "
 _SHORTEST_SECRET = 6
 _LONGEST_CAUSE = 300
 _DENIED = "access denied; the credentials of the environment do not allow it, or have expired"
-_CODE = re.compile(r"<Code>(\w+)</Code>")
-_REASONS = {
-    "AccessDenied": _DENIED,
-    "ExpiredToken": "the credentials of the environment have expired",
-    "RequestTimeTooSkewed": "the clock of this machine differs from that of the store",
-}
-"""What codes in replies of S3 mean that come with the status of another fault."""
+_CODE = re.compile(r"<Code>(\w+)</Code>")  # of a reply of S3, such as ExpiredToken
 
 _OWN_WORDS = ("Base", "Generic", "InvalidPath", "Join", "NotFound", "NotSupported")
 _CONDITIONS = ("AlreadyExists", "Precondition", "NotModified")  # only of conditional requests
@@ -121,9 +115,9 @@ class ObjectStore:
         try:
             yield
         except self._faults.BaseError as fault:
-            code = _CODE.search(str(fault))
-            cause = (code and _REASONS.get(code[1])) or CAUSES.get(type(fault).__name__)
-            cause = cause or _shorten(fault)
+            cause = CAUSES.get(type(fault).__name__) or _shorten(fault)
+            if code := _CODE.search(str(fault)):
+                cause += f" ({code[1]})"
             raise IoError(path=self.describe(name), op=op, cause=cause) from fault
         except OSError as fault:
             raise build_io_error(fault, op, self.describe(name)) from fault
@@ -144,18 +138,16 @@ class ObjectStore:
         return Versioned(data, {part: value for part, value in known.items() if value})
 
     def replace(self, name: str, data: bytes, before: Versioned | None) -> bool:
-        """Write an object if it still has a version, or is still missing; return whether it had.
-
-        A file system has no conditional writes: of a folder the caller holds the lock.
-        """
+        """Write an object if it still has a version, or is still missing; return whether it had."""
         if self._is_local:
             path = Path(self.address, name)
             with translate_os_errors(path, "write"):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                if (path.read_bytes() if path.exists() else None) != (before and before.data):
-                    return False
-                with replace_file(path, 0o644) as draft:
-                    draft.write(data)
+                with hold_lock(path.with_name(f".{name}.lock")):
+                    if (path.read_bytes() if path.exists() else None) != (before and before.data):
+                        return False
+                    with replace_file(path, 0o644) as draft:
+                        draft.write(data)
             return True
         mode: Any = "create" if before is None else {**before.tag}
         with self._translate(name, "write"):

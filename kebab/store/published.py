@@ -12,23 +12,23 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from kebab.config.settings import FILE_ADDRESS, is_address
+from kebab.config.settings import FILE_ADDRESS
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.documents import PUBLISHED_BASES, DocumentRow
 from kebab.core.ids import Key, compute_digest
 from kebab.durable import create_folder, hold_lock, replace_file
 from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
-from kebab.store.lance import import_lancedb, translate_lance_errors
+from kebab.store.lance import import_lancedb, name_manifest, translate_lance_errors
 from kebab.store.objects import FEATURE, ObjectStore, Versioned
 from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.store.sqlite.copies import WholeDocument
@@ -41,7 +41,6 @@ BASE, DOCUMENTS, PASSAGES = "base.json", "documents", "passages"
 FORMAT_VERSION = 5
 """The version of the tables and of `base.json`; rows of another one are sent anew."""
 
-_LOCK = ".publishing.lock"
 _BATCH, _KEYS_PER_DELETE = 4_096, 5_000
 _MOST_FRAGMENTS, _STALE_SHARE = 32, 0.2
 _KEEP = timedelta(days=1)
@@ -51,44 +50,19 @@ _VECTOR_INDEX_FROM = 100_000
 _TOKENS = ("title_tokens", "heading_tokens", "body_tokens")
 _COPIED = re.compile(r"(?:documents|passages)\.lance/(?:data|_deletions)/[^/]+")
 
+Row: TypeAlias = dict[str, Any]
+"""A row of a table, by the names of its columns; `record` is the rest of it as JSON."""
 
-class PublishedDocument(NamedTuple):
-    """A row of `documents`; `record` is the rest of the document as JSON."""
-
-    key: str
-    document: str
-    source: str
-    path: str
-    title: str
-    media: str
-    lang: str | None
-    date: str | None
-    tags: list[str]
-    record: str
-
-
-class PublishedPassage(NamedTuple):
-    """A row of `passages`; `record` is the rest of the passage as JSON."""
-
-    key: str
-    document: str
-    ordinal: int
-    place: str
-    heading: str
-    text: str
-    title_tokens: str
-    heading_tokens: str
-    body_tokens: str
-    vector: "Vector | None"
-    record: str
-
-
-_READ = [name for name in PublishedPassage._fields if name != "title_tokens"]
-"""The columns of a passage that its reader needs."""
-
-
-_COLUMNS = ("source", "path", "title", "media", "lang", "date")
-"""The columns that are named like the fields of a document."""
+_COLUMNS = {
+    DOCUMENTS: (
+        *("key", "document", "source", "path", "title", "media", "lang", "date", "tags"),
+        "record",
+    ),
+    PASSAGES: (
+        *("key", "document", "ordinal", "place", "heading", "text", *_TOKENS),
+        *("vector", "record"),
+    ),
+}
 
 _encode = msgspec.json.Encoder().encode
 
@@ -105,16 +79,11 @@ def build_passage_keys(document: WholeDocument, version: str | None) -> list[str
     ]
 
 
-def build_document(row: DocumentRow, keys: Sequence[str]) -> PublishedDocument:
+def build_document(row: DocumentRow, keys: Sequence[str]) -> Row:
     """Return the row of a document whose passages have these keys."""
     record = _encode(replace(row, chunks=())).decode()
-    return PublishedDocument(
-        key=compute_digest(record, *keys),
-        document=row.doc_id,
-        **{name: getattr(row, name) for name in _COLUMNS},
-        tags=[*row.tags],
-        record=record,
-    )
+    own = {"key": compute_digest(record, *keys), "document": row.doc_id, "record": record}
+    return own | {name: getattr(row, name) for name in _COLUMNS[DOCUMENTS] if name not in own}
 
 
 def build_passages(
@@ -122,26 +91,20 @@ def build_passages(
     keys: Sequence[str],
     vectors: Mapping[Key, "Vector"],
     tokens: Callable[[str], str],
-) -> Iterator[PublishedPassage]:
+) -> Iterator[Row]:
     """Yield the rows of the passages of a document; `vectors` are by the key of the chunk."""
     row = document.row
     title = " ".join(map(tokens, (row.title, *row.aliases)))
     for key, number, chunk in zip(keys, document.keys, add_tokens(row.chunks, tokens), strict=True):
         found = chunk.chunk
         rest = chunk._replace(chunk=found._replace(text=""), headings=None, words=None)
-        yield PublishedPassage(
-            key=key,
-            document=row.doc_id,
-            ordinal=found.ordinal,
-            place=f"L{found.start_line}-L{found.end_line}",
-            heading=" > ".join(found.heading_path),
-            text=found.text,
-            title_tokens=title,
-            heading_tokens=chunk.headings or "",
-            body_tokens=chunk.words or "",
-            vector=None if number is None else vectors.get(number),
-            record=_encode(rest).decode(),
+        values = (
+            *(key, row.doc_id, found.ordinal, f"L{found.start_line}-L{found.end_line}"),
+            *(" > ".join(found.heading_path), found.text),
+            *(title, chunk.headings or "", chunk.words or ""),
+            *(None if number is None else vectors.get(number), _encode(rest).decode()),
         )
+        yield dict(zip(_COLUMNS[PASSAGES], values, strict=True))
 
 
 def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]]) -> DocumentRow:
@@ -163,27 +126,6 @@ def read_document(row: Mapping[str, Any], passages: Sequence[Mapping[str, Any]])
             path=str(row["path"]), cause="a record cannot be read", published=True
         ) from fault
     return replace(document, chunks=tuple(chunks))
-
-
-@contextmanager
-def hold_dataset(store: ObjectStore) -> Iterator[None]:
-    """Keep other publishers out of a folder; a store has only its conditional write.
-
-    Raises:
-        Locked: Another publisher is at work.
-        IoError: The folder cannot be made.
-    """
-    if is_address(store.address):
-        yield
-        return
-    folder = Path(store.address)
-    with ExitStack() as stack:
-        with translate_os_errors(folder, "create"):
-            create_folder(folder)
-            held = stack.enter_context(hold_lock(folder / _LOCK, wait=False))
-        if not held:
-            raise Locked(path=store.address, holder_pid=None)
-        yield
 
 
 class Dataset:
@@ -232,18 +174,18 @@ class Dataset:
     def list_keys(self, name: str) -> Counter[str]:
         """Return how often each key occurs in a table: once, unless two publishers met."""
         with self._translate("read"):
-            return Counter(row["key"] for row in self._read(name, ["key"]))
+            return Counter(row["key"] for row in self._read(name, "key"))
 
-    def require_keys(self, name: str, wanted: Counter[str]) -> None:
+    def require_keys(self, wanted: Mapping[str, Counter[str]]) -> None:
         """Raise `Locked` when a table holds other rows: another publisher has written meanwhile."""
-        if self.list_keys(name) != wanted:
+        if any(self.list_keys(name) != rows for name, rows in wanted.items()):
             raise Locked(path=self.address, holder_pid=None)
 
     def read_documents(self, documents: Collection[str] | None = None) -> list[dict[str, Any]]:
         """Return the rows of documents, all by default."""
         where = None if documents is None else f"document IN ({_quote(documents)})"
         with self._translate("read"):
-            return list(self._read(DOCUMENTS, list(PublishedDocument._fields), where))
+            return list(self._read(DOCUMENTS, where=where))
 
     def iterate_passages(
         self, documents: Collection[str]
@@ -252,16 +194,18 @@ class Dataset:
         for part in _split([*documents]):
             found: dict[str, list[dict[str, Any]]] = {name: [] for name in part}
             with self._translate("read"):
-                for row in self._read(PASSAGES, _READ, f"document IN ({_quote(part)})"):
+                for row in self._read(PASSAGES, where=f"document IN ({_quote(part)})"):
                     found[row["document"]].append(row)
             for name, rows in found.items():
                 yield name, sorted(rows, key=lambda row: int(row["ordinal"]))
 
-    def _read(self, name: str, columns: list[str], where: str | None = None) -> Iterator[Any]:
+    def _read(self, name: str, *columns: str, where: str | None = None) -> Iterator[Any]:
         table = self._open(name)
         if table is None:
             return
-        query = table.search().select(columns).limit(max(1, table.count_rows()))
+        query = (
+            table.search().select([*(columns or _COLUMNS[name])]).limit(max(1, table.count_rows()))
+        )
         for batch in (query.where(where) if where else query).to_batches(_BATCH):
             yield from batch.to_pylist()
 
@@ -282,11 +226,11 @@ class Dataset:
                 nearest = table.search(vector, vector_column_name="vector")
                 queries.append((nearest.distance_type("l2"), "_distance"))
             for query, score in queries:
-                for row in query.select([*_READ, score]).limit(limit).to_list():
+                for row in query.select([*_COLUMNS[PASSAGES], score]).limit(limit).to_list():
                     rows.setdefault(row["key"], row)
         return list(rows.values())
 
-    def add(self, name: str, rows: Iterable[NamedTuple]) -> None:
+    def add(self, name: str, rows: Iterable[Row]) -> None:
         """Add rows to a table, which the first ones create."""
         rest = iter(rows)
         while part := list(islice(rest, _BATCH)):
@@ -306,7 +250,7 @@ class Dataset:
             table = self._tables[name] = self._connect().create_table(name, schema=schema)
         return table
 
-    def _build_rows(self, name: str, rows: Sequence[Any]) -> Any:
+    def _build_rows(self, name: str, rows: Sequence[Row]) -> Any:
         with translate_import_errors(FEATURE, "pyarrow"):
             import numpy as np
             import pyarrow as pa
@@ -314,14 +258,14 @@ class Dataset:
         text = pa.string()
         kinds = {"ordinal": pa.int32(), "tags": pa.list_(text)}
         kinds["vector"] = pa.list_(pa.float16(), self._dimension or 1)
-        fields = PublishedDocument._fields if name == DOCUMENTS else PublishedPassage._fields
-        columns = {field: [getattr(row, field) for row in rows] for field in fields}
-        if "vector" in columns:
-            columns["vector"] = [
-                None if one is None else np.asarray(one, np.float16) for one in columns["vector"]
-            ]
-        schema = pa.schema([pa.field(field, kinds.get(field, text)) for field in fields])
-        return pa.table(columns, schema=schema)
+        schema = pa.schema([pa.field(one, kinds.get(one, text)) for one in _COLUMNS[name]])
+        half = [
+            row
+            if row.get("vector") is None
+            else {**row, "vector": row["vector"].astype(np.float16)}
+            for row in rows
+        ]
+        return pa.Table.from_pylist(half, schema=schema)
 
     def maintain(self) -> None:
         """Index the words, and from many passages on the vectors; compact when it pays.
@@ -378,9 +322,7 @@ def _quote(values: Iterable[str]) -> str:
 def list_copied_files(store: ObjectStore, versions: Mapping[str, int]) -> list[PublishedFile]:
     """Return the files of the dataset that a copy of these versions needs, without indexes."""
     manifests = {
-        f"{name}.lance/_versions/{number}.manifest"
-        for name, version in versions.items()
-        for number in (version, 2**64 - 1 - version)
+        f"{name}.lance/_versions/{name_manifest(version)}" for name, version in versions.items()
     }
     return sorted(
         (

@@ -9,7 +9,6 @@ import numpy as np
 
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
-from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.vectors import LanceVectors
 
@@ -69,12 +68,12 @@ def _describe_vectors(data: Path, version: str, names: dict[int, str]) -> dict[s
 
 
 def _read_table(data: Path, version: str) -> Counter[tuple[int, str]]:
-    table = LanceTable(data, version, _DIMENSION)
+    table = LanceVectors(data, version, _DIMENSION)
     if not table.path.exists():
         return Counter()
     return Counter(
         (key, hashlib.sha1(vector.tobytes()).hexdigest())
-        for key, vector in zip(*table.read_rows(), strict=True)
+        for key, vector in zip(*table.read_table(), strict=True)
     )
 
 

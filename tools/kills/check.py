@@ -20,16 +20,24 @@ from kebab.embed.registry import MODELS
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
 from kebab.server.guard import TOKEN_NAME, load_token
-from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.store.vectors import LanceVectors
 from tests.fakes.console import CommandResult, enter_environment, run
 from tests.fakes.tiny_model import install_model
 from tools.home import build_environment
-from tools.kills.session import PUBLISHED, QUESTIONS, REMOVED, STEPS, TEXT, TEXT_BYTES, age_copies
+from tools.kills.session import (
+    PUBLISHED,
+    QUESTIONS,
+    REMOVED,
+    STEPS,
+    TEAM,
+    TEXT,
+    TEXT_BYTES,
+    age_copies,
+)
 
-FOLDERS = ("config", "data", "state", "notes", ".cursor", "base", "cache")
+FOLDERS = ("config", "data", "state", "notes", ".cursor", "base", "cache", "archive")
 """The folders of a home that are put back for each check."""
 USER_FOLDERS = ("notes/", "config/", ".cursor/")
 MERGED = ".cursor/mcp.json"
@@ -170,13 +178,18 @@ class Lab:
             verdict.wrong.append(f"a reader ends with {before.status}: {before.err[-300:]}")
         published = run("publish", str(base), "--json")
         age_copies(self.home)
-        found, wanted = (run(*words, "search", "cat", "--json") for words in (reader, ()))
-        if published.status or found.status:
-            verdict.wrong.append(f"not published: {published.err[-300:]} {found.err[-300:]}")
+        added = run("source", "add", str(base), "--name", TEAM, "--json")
+        words = ("search", "cat", "--json", "--base")
+        lines = ((*reader, *words[:3]), (*words, TEAM), (*words, "local"))
+        found = [run(*line) for line in lines]
+        if any(one.status for one in (published, added, *found)):
+            faults = [one.err[-300:] for one in (published, added, *found)]
+            verdict.wrong.append(f"not published: {faults}")
             return
-        hits = [{hit["chunk_id"] for hit in one.reply["hits"]} for one in (found, wanted)]
-        if hits[0] != hits[1]:
-            verdict.wrong.append(f"a reader finds {len(hits[0])} passages, not {len(hits[1])}")
+        copied, listed, own = ({hit["chunk_id"] for hit in one.reply["hits"]} for one in found)
+        if not copied == listed == own:
+            counts = (len(copied), len(listed), len(own))
+            verdict.wrong.append(f"readers find {counts[:2]} passages, not {counts[2]}")
 
     def _look(self, verdict: Verdict) -> CommandResult:
         """Read the home as it is: every answer is a result or an error of the catalogue."""
@@ -318,13 +331,13 @@ def _describe_vectors(
     """Return what the table holds, and what a search of the mapped files finds."""
     import numpy as np
 
-    table, vectors = LanceTable(data, version, _DIMENSION), LanceVectors(data, version, _DIMENSION)
+    vectors = LanceVectors(data, version, _DIMENSION)
     rows = (
         [
             (names.get(key, ("", key)), sha256(vector.tobytes()).hexdigest()[:12])
-            for key, vector in zip(*table.read_rows(), strict=True)
+            for key, vector in zip(*vectors.read_table(), strict=True)
         ]
-        if table.path.exists()
+        if vectors.path.exists()
         else []
     )
     probe = np.ones(_DIMENSION, np.float32) / np.sqrt(np.float32(_DIMENSION))

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
-from kebab.store.lance import LanceTable
 from kebab.store.published import Dataset
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions
@@ -42,8 +41,7 @@ _WATCH_S = 0.8
 
 _WRITES: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "pwrite")),
-    *((LanceTable, name) for name in ("append", "delete", "drop", "compact")),
-    (LanceVectors, "save"),
+    *((LanceVectors, name) for name in ("append", "delete", "rebuild", "save", "_compact")),
     *((Dataset, name) for name in ("add", "delete", "maintain")),
     *((Transactions, name) for name in ("_begin", "_commit")),
     (connection, "truncate_log"),

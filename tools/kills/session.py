@@ -108,7 +108,12 @@ def _change_nothing(_: Path) -> None:
     pass
 
 
+def _make_archive_folder(home: Path) -> None:
+    (home / "archive").mkdir(exist_ok=True)
+
+
 PUBLISHED, PUBLISH = "file://HOME/base", ("publish", "HOME/base")
+TEAM, ARCHIVE = "team", "HOME/archive/base.zip"
 _INGEST = ("ingest", "NOTES")
 STEPS: tuple[Step, ...] = (
     Step("first", _write_first, (_INGEST,)),
@@ -152,6 +157,17 @@ STEPS: tuple[Step, ...] = (
         (_INGEST, PUBLISH, ("--data-dir", PUBLISHED, "search", "cat")),
         repeats=2,
     ),
+    Step(
+        "pull",
+        _change_published,
+        (
+            *(_INGEST, PUBLISH, ("source", "add", "HOME/base", "--name", TEAM)),
+            ("search", "cat", "--base", TEAM),
+        ),
+        repeats=2,
+    ),
+    Step("export", _make_archive_folder, (("export", ARCHIVE, "--force"),)),
+    Step("import", _change_published, (_INGEST, ("import", ARCHIVE, "--yes"), _INGEST)),
     Step("reset", _change_nothing, (("reset", "--yes"), _INGEST)),
 )
 

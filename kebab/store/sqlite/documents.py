@@ -30,8 +30,6 @@ from kebab.store.sqlite.fts import (
     parse_strings,
     to_json,
     to_nanoseconds,
-    to_signed,
-    to_unsigned,
 )
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.text.dates import find_date_in_path
@@ -57,7 +55,7 @@ def load_known_documents(
                 path=path,
                 size=size,
                 mtime_ns=mtime_ns,
-                inode=to_unsigned(inode),
+                inode=inode,
                 content_hash=content_hash,
                 recipe=intern(recipe),
                 title=title,
@@ -134,7 +132,11 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
 
 def to_columns(stamp: FileStamp) -> tuple[int, int, int]:
     """Return the columns of the stamp of a file: size, time and inode."""
-    return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), to_signed(stamp.inode)
+    return (
+        clamp_to_signed(stamp.size),
+        clamp_to_signed(stamp.mtime_ns),
+        clamp_to_signed(stamp.inode),
+    )
 
 
 def _replace_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:

@@ -24,7 +24,6 @@ from kebab.core.ids import DocNumber, Key
 from kebab.core.media import list_media_types
 from kebab.core.queries import Filters, NamedDocument
 
-_WRAP = 1 << 64
 _HIGHEST = (1 << 63) - 1
 
 
@@ -60,16 +59,6 @@ def to_nanoseconds(date: str | None) -> int | None:
         return None
     moment = round(seconds * 1_000_000_000)
     return moment if abs(moment) <= _HIGHEST else None
-
-
-def to_signed(number: int) -> int:
-    """Return an unsigned 64-bit integer, such as an inode, as a signed one."""
-    return number - _WRAP if number > _HIGHEST else number
-
-
-def to_unsigned(number: int) -> int:
-    """Return the argument of `to_signed` from its result."""
-    return number % _WRAP
 
 
 def clamp_to_signed(number: int) -> int:

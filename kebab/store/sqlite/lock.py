@@ -178,12 +178,6 @@ def read_writer(data_dir: Path) -> Writer | None:
     return None
 
 
-def read_holder_pid(data_dir: Path) -> int | None:
-    """Return the pid of the active writer, or None; create nothing."""
-    writer = read_writer(data_dir)
-    return None if writer is None else writer.pid
-
-
 def get_staging_folder(data_dir: Path) -> Path:
     """Return the folder in which new files are built."""
     return data_dir / FOLDER / _NEW
@@ -235,10 +229,3 @@ def complete_replacement(data_dir: Path) -> None:
                     new.rename(old)
             sync_path(data_dir)
         delete_path(folder)
-
-
-def discard_staged_files(data_dir: Path) -> None:
-    """Delete new files that were not decided for."""
-    from shutil import rmtree
-
-    rmtree(data_dir / FOLDER, ignore_errors=True)

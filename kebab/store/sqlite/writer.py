@@ -346,11 +346,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with translate_sqlite_errors(self.path, "write"):
             truncate_log(self._database)
 
-    def sync(self) -> None:
-        """Wait until the disk has every change so far."""
-        with translate_os_errors(self.path, "write"):
-            connection.sync_log(Path(self.path))
-
 
 class ListedSource(Source, frozen=True, kw_only=True):
     """A source with its single files, and the files of its folder that ignore rules would skip."""

@@ -39,12 +39,12 @@ def mirror(store, tmp_path):
 
 
 def synchronise(mirror, *, stops_after=None, refused=()):
-    added: list[int] = []
+    added: list[bool] = []
     plan = mirror.plan(lambda one: "unsupported" if one.name in refused else None)
     done, fault = mirror.apply(
         plan,
         NOW,
-        add=added.append,
+        beat=lambda: added.append(True),
         is_stopped=lambda: stops_after is not None and len(added) >= stops_after,
     )
     return plan, done, fault
@@ -152,7 +152,7 @@ def test_an_object_that_is_replaced_after_the_listing_is_read_by_the_next_run(st
     plan = mirror.plan(lambda _: None)
     store.write("a.md", b"second")
 
-    _, fault = mirror.apply(plan, NOW, add=lambda _: None, is_stopped=lambda: False)
+    _, fault = mirror.apply(plan, NOW, beat=lambda: None, is_stopped=lambda: False)
 
     assert "bytes came instead" in fault.cause
     assert list_files(mirror) == {}
@@ -181,7 +181,7 @@ def test_a_store_that_stops_to_answer_ends_the_download(store, mirror, s3, monke
     s3.faults[BUCKET] = "403"
     s3.seen.clear()
 
-    done, _ = mirror.apply(plan, NOW, add=lambda _: None, is_stopped=lambda: False)
+    done, _ = mirror.apply(plan, NOW, beat=lambda: None, is_stopped=lambda: False)
 
     assert done == []
     assert len(s3.seen) < 30

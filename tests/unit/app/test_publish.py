@@ -5,17 +5,16 @@ import time
 
 import pytest
 
-from kebab.app import published_copy
 from kebab.app.context import AppContext
 from kebab.app.doctor import check_health
 from kebab.app.fetch import fetch
 from kebab.app.publish import publish
-from kebab.app.published_copy import PublishedCopy
 from kebab.app.search import search_all as search
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, Locked, NotIndexed, StoreCorrupt
-from kebab.store import objects, published
+from kebab.store import objects, published, published_copy
+from kebab.store.published_copy import PublishedCopy
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.health import DoctorRequest
 from kebab.wire.library import FetchResult

@@ -130,27 +130,16 @@ def test_a_node_with_another_version_of_kebab_is_refused():
     assert run("a", version="0.0.1").signal.reason == "version"
 
 
-@pytest.fixture
-def model(tmp_path):
-    folder = tmp_path / "model"
-    folder.mkdir()
-    (folder / "manifest.json").write_text("{}")
-    (folder / "weights").write_bytes(b"1" * 200_000)
-    return folder
-
-
-def test_a_node_uses_its_own_copy_of_the_model_and_no_other(model, monkeypatch, tmp_path):
+def test_a_node_uses_its_own_copy_of_the_model(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder = ray_data._Folder(str(model), ray_data.stamp_folder(model))
-    assert run("a", folder=folder) == (str(model), "a")
+    model, own = tmp_path / "model", resolve_paths(Settings()).models / "model"
+    assert "lacks the model" in run("a", folder=str(model)).signal.cause
 
-    own = resolve_paths(Settings()).models / "model"
-    own.parent.mkdir(parents=True)
-    model.rename(own)
-    assert run("a", folder=folder) == (str(own), "a")
+    own.mkdir(parents=True)
+    assert run("a", folder=str(model)) == (str(own), "a")
 
-    (own / "manifest.json").write_text("[]")
-    assert "lacks the model" in run("a", folder=folder).signal.cause
+    model.mkdir()
+    assert run("a", folder=str(model)) == (str(model), "a")
 
 
 def test_without_ray_its_extra_is_named(monkeypatch):

@@ -12,7 +12,7 @@ from kebab.embed.registry import MINILM
 from kebab.errors.catalog import TimedOut
 from kebab.ingest import cluster as module
 from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, compute_recipes
-from kebab.ingest.cluster import BatchBuilder, ClusterWork, embed_batch
+from kebab.ingest.cluster import ClusterWork, embed_batch
 from kebab.ingest.job import NodeModel
 from kebab.ingest.members import read_entry
 from kebab.ingest.plan import FileTask
@@ -102,16 +102,6 @@ def test_large_files_and_members_stay_on_this_machine(tasks, builder, monkeypatc
     build(ClusterWork(fake, lambda: None), tasks, builder)
 
     assert fake.sizes == []
-
-
-def test_a_node_leaves_files_that_it_would_read_otherwise(tasks, builder):
-    built = [
-        BuildTask(task.source, task.entry, name(task), read_entry(task.entry, None))
-        for task in tasks[:2]
-    ]
-    recipes = {**builder.recipes, "text/markdown": "another version"}
-
-    assert BatchBuilder(builder, recipes)(built) == [None, None]
 
 
 def embed(work, embedder, texts, should_stop=lambda: False):

@@ -88,7 +88,7 @@ def test_the_old_vectors_are_deleted_when_the_disk_has_the_change(full, monkeypa
     seen = []
     monkeypatch.setattr(
         full.library,
-        "sync",
+        "checkpoint",
         lambda: seen.append(
             (full.library.get_value(EMBEDDING_VERSION), len(full.tables[OLD].list_keys()))
         ),

@@ -1,15 +1,17 @@
-"""The snapshot that readers map, and what the writer makes of killed runs and old files."""
+"""The table and the snapshot that readers map, and what is made of killed runs and old files."""
 
 import subprocess
 import sys
 
+import lancedb
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
+from kebab.errors.catalog import StoreCorrupt
 from kebab.store import vectors
-from kebab.store.lance import LanceTable
 from kebab.store.vectors import LanceVectors, MappedVectors, list_vector_files
 
 VERSION, DIMENSION = "fastembed-minilml6-8-v1", 8
@@ -41,7 +43,7 @@ def forbid_lancedb(monkeypatch):
     def refuse(_self):
         raise AssertionError("the table was read")
 
-    monkeypatch.setattr(LanceTable, "_connect", refuse)
+    monkeypatch.setattr(MappedVectors, "_connect", refuse)
 
 
 def test_a_reader_maps_the_snapshot_and_needs_no_lancedb(writer, tmp_path, monkeypatch):
@@ -182,3 +184,37 @@ def test_only_what_belongs_to_the_versions_in_use_stays(writer, tmp_path):
         f"{VERSION}.lance",
         "notes of mine.txt",
     ]
+
+
+def test_many_small_commits_are_compacted_and_keep_their_rows(writer, tmp_path):
+    for key in range(40):
+        store(writer, 1, key)
+
+    assert list(writer.list_keys(verify=True)) == list(range(40))
+    assert len(list((tmp_path / TABLE / "data").iterdir())) < 30
+
+
+def test_a_table_of_an_earlier_build_is_read_and_written_anew_by_the_first_write(writer, tmp_path):
+    wide = pa.FixedSizeListArray.from_arrays(pa.array(draw(2).ravel()), DIMENSION)
+    columns = {"key": pa.array([1, 2]), "chunk_id": pa.array(["a", "b"]), "vector": wide}
+    folder = tmp_path / "lance"
+    folder.mkdir()
+    lancedb.connect(folder).create_table(VERSION, pa.table(columns))
+    assert read(tmp_path).load_index().count() == 2
+
+    store(writer, 1, 3)
+
+    assert list(writer.list_keys(verify=True)) == [1, 2, 3]
+    assert lancedb.connect(folder).open_table(VERSION).schema.names == ["key", "vector"]
+
+
+@pytest.mark.parametrize("damage", ["data", "_versions"])
+def test_a_table_whose_files_are_damaged_cannot_be_read(writer, tmp_path, damage):
+    store(writer, 2)
+    for path in (tmp_path / TABLE / damage).iterdir():
+        path.write_bytes(b"odd")
+
+    with pytest.raises(StoreCorrupt):
+        read(tmp_path).read_table()
+    with pytest.raises(StoreCorrupt):
+        MappedVectors(tmp_path, VERSION, DIMENSION - 1).read_table()

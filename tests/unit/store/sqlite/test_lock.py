@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kebab.errors.catalog import Locked
-from kebab.store.sqlite.lock import IngestState, Writer, WriterLock, read_holder_pid, read_writer
+from kebab.store.sqlite.lock import IngestState, Writer, WriterLock, read_writer
 
 ROOT = Path(__file__).parents[4]
 HOLD = """
@@ -47,11 +47,11 @@ def test_a_lock_is_freed_although_its_file_cannot_be_written(tmp_path, monkeypat
 
 
 def test_the_holder_is_read_without_creating_anything(tmp_path):
-    assert read_holder_pid(tmp_path) is None
+    assert read_writer(tmp_path) is None
     assert list(tmp_path.iterdir()) == []
     with WriterLock(tmp_path):
-        assert read_holder_pid(tmp_path) == os.getpid()
-    assert read_holder_pid(tmp_path) is None
+        assert read_writer(tmp_path) == Writer(os.getpid(), None)
+    assert read_writer(tmp_path) is None
 
 
 def test_the_progress_of_a_writer_is_read_beside_its_pid(tmp_path):

@@ -25,7 +25,7 @@ from kebab.core.documents import (
     Source,
     VectorRow,
 )
-from kebab.core.ids import DocId, compute_digest
+from kebab.core.ids import DocId, compute_digest, find_missing_keys
 from kebab.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
@@ -77,6 +77,8 @@ class PublishedCopy:
         self.url = settings.data_dir
         self.settings = replace_setting(settings, "models.embedding.model", AUTO)
         self.state: CopyState | None = None
+        self.pulled_bytes = 0
+        """The size of the files that were read from the store."""
         self._discard: Callable[[], object] = lambda: None
 
     @cached_property
@@ -133,12 +135,8 @@ class PublishedCopy:
         before, self.state = self.state, self.refresh(now)
         return before.index != self.state.index
 
-    def refresh(
-        self, now: float, count: Callable[[int], None] = lambda _: None, *, at_once: bool = False
-    ) -> CopyState:
+    def refresh(self, now: float, *, at_once: bool = False) -> CopyState:
         """Bring the copy up to date, unless that was tried within a minute.
-
-        `count` receives the size of each file that is read.
 
         Raises:
             IoError: There is no copy yet, and the store cannot be read.
@@ -164,7 +162,7 @@ class PublishedCopy:
             if state and (not held or is_fresh(state)):
                 return state
             try:
-                new = self._pull(state, found or require_base(self._store), now, count)
+                new = self._pull(state, found or require_base(self._store), now)
             except (IoError, StoreCorrupt, NotIndexed) as fault:
                 if state is None:
                     raise
@@ -176,9 +174,7 @@ class PublishedCopy:
                     delete_path(path)
         return new
 
-    def _pull(
-        self, state: CopyState | None, found: "FoundBase", now: float, count: Callable[[int], None]
-    ) -> CopyState:
+    def _pull(self, state: CopyState | None, found: "FoundBase", now: float) -> CopyState:
         from kebab.store.published import Dataset
 
         digest = compute_digest(found.version.data.decode("utf-8", "replace"))
@@ -191,7 +187,7 @@ class PublishedCopy:
         create_folder(self._folder / index, 0o700)
         dataset = None
         if not self.is_remote:
-            self._load_files(manifest, count)
+            self._load_files(manifest)
             dataset = Dataset(str(self._folder / _DATASET))
             dataset.checkout(manifest.versions)
         update_index(self._folder / index, manifest, dataset)
@@ -203,7 +199,7 @@ class PublishedCopy:
             tried_at=now,
         )
 
-    def _load_files(self, manifest: PublishedManifest, count: Callable[[int], None]) -> None:
+    def _load_files(self, manifest: PublishedManifest) -> None:
         """Read the files of the dataset that the copy lacks, and delete those of older states."""
         from kebab.store.objects import StoredObject
 
@@ -220,7 +216,7 @@ class PublishedCopy:
         for one, fault in self._store.download_all(missing, folder):
             if fault:
                 raise fault
-            count(one.size)
+            self.pulled_bytes += one.size
 
     def find_candidates(
         self, words: Sequence[str], vector: "Vector | None", weights: Sequence[float]
@@ -292,13 +288,22 @@ def update_index(folder: Path, manifest: PublishedManifest, dataset: "Dataset | 
         changed = {name: row for name, row in documents.items() if stored.get(name) != row["key"]}
         pairs = ((changed[name], rows) for name, rows in dataset.iterate_passages(changed))
         vectors = open_vectors(folder, manifest)
+        delete_strays(library, vectors)
         with library.transaction():
             gone = [DocId(name) for name in stored.keys() - documents.keys()]
             library.remove_documents(gone)
             fill_index(library, vectors, manifest, pairs)
             keys = {name: row["key"] for name, row in documents.items()}
             library.set_value(_KEYS, msgspec.json.encode(keys).decode())
+        delete_strays(library, vectors)
         library.checkpoint()
+
+
+def delete_strays(library: "SqliteWriter", vectors: "LanceVectors | None") -> None:
+    """Delete the vectors that no passage has: those of a killed pull, and of an earlier state."""
+    if vectors is not None:
+        vectors.delete(find_missing_keys(vectors.list_keys(), library.list_committed_keys()))
+        vectors.save()
 
 
 def open_vectors(folder: Path, manifest: PublishedManifest) -> "LanceVectors | None":
@@ -316,7 +321,6 @@ def fill_index(
     pairs: Iterator[tuple[dict[str, Any], list[dict[str, Any]]]],
 ) -> None:
     """Store documents with their passages and vectors; the caller has begun a transaction."""
-    from kebab.ingest.vectors import reconcile
     from kebab.store.published import read_document
 
     for name in manifest.sources:
@@ -327,7 +331,6 @@ def fill_index(
     found: dict[str, Any] = {}
     if vectors is not None and version:
         library.set_value(EMBEDDING_VERSION, version)
-        reconcile(library, vectors, version)
     for row, passages in pairs:
         document = read_document(row, passages)
         library.put_document(document)
