@@ -5,7 +5,7 @@ lines of the text that its parser extracted. While such a file is as it was inde
 give that text, so no parser runs and no library is needed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from kebab.chunk.sections import (
     restore_sections,
 )
 from kebab.core.documents import DocumentDetail, ParsedDocument, StoredDocument
-from kebab.core.files import CONTAINERS, OcrSettings, join_root
+from kebab.core.files import CONTAINERS, join_root
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import Parser
 from kebab.core.queries import StoredChunk
@@ -31,25 +31,6 @@ from kebab.errors.system import translate_os_errors
 from kebab.search.citations import cite_code, cite_lines, cite_place, cite_section
 from kebab.wire.citation import ABSENT, Citation, Freshness
 from kebab.wire.library import FetchKind
-
-
-def build_parsers(context: AppContext, *, asks: bool = False) -> Mapping[str, Parser]:
-    """Return the parsers by media type; those of pictures read them as the settings say.
-
-    Only with `asks` a model is asked about pictures that it has not seen.
-
-    Raises:
-        ConfigInvalid: The model server may not have pictures.
-    """
-    from kebab.parse.registry import configure_parsers
-
-    ingest, model = context.settings.ingest, None
-    if ingest.captions or ingest.ocr == "model":
-        from kebab.app.model_adapters import PictureModel
-
-        model = PictureModel(context.settings, context.paths.data, asks=asks)
-    ocr = OcrSettings(ingest.ocr_languages, ingest.ocr_page_deadline_s)
-    return configure_parsers(ocr if ingest.ocr is True else None, model)
 
 
 def parse_file(data: bytes, path: str, parser: Parser) -> ParsedDocument:
@@ -178,9 +159,14 @@ def join_passages(detail: DocumentDetail) -> FileText:
 
 
 def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
+    from kebab.app.model_adapters import build_parsers
     from kebab.parse.isolation import find_parser
 
-    parser = find_parser(context.settings.plugins, build_parsers(context), document.media)
+    parser = find_parser(
+        context.settings.plugins,
+        build_parsers(context.settings, context.paths.data),
+        document.media,
+    )
     return parse_file(read_file(document), document.path, parser)
 
 

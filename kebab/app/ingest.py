@@ -13,8 +13,6 @@ from msgspec import structs
 
 from kebab.app.classify import build_error_reply, build_view
 from kebab.app.context import AppContext
-from kebab.app.file_text import build_parsers, parse_file
-from kebab.app.references import list_last_hits, resolve_folder_of
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, Source
@@ -86,6 +84,8 @@ def explain_absence(
 
     Callers that are not the user of the files learn nothing of the disk.
     """
+    from kebab.app.references import resolve_folder_of
+
     file = resolve_folder_of(name)
     if reply.error.kind == "ambiguous" or not context.is_owner or not os.path.isfile(file):  # noqa: PTH113 - a plain string
         return reply
@@ -99,6 +99,8 @@ def explain_absence(
 
 def _find_absence(context: AppContext, file: str, root: str) -> str:
     """Return why a file below the root of a source is not in the index."""
+    from kebab.app.file_text import parse_file
+    from kebab.app.model_adapters import build_parsers
     from kebab.parse.containers import read_document
     from kebab.parse.isolation import find_parser
     from kebab.source.ignore import find_skip_reason_from_root
@@ -118,7 +120,9 @@ def _find_absence(context: AppContext, file: str, root: str) -> str:
         return _ABSENCES.get(reason or "", "it cannot be read")
     try:
         parser = find_parser(
-            context.settings.plugins, build_parsers(context), found.entries[0].media
+            context.settings.plugins,
+            build_parsers(context.settings, context.paths.data),
+            found.entries[0].media,
         )
         with translate_os_errors(file, "read"):
             parse_file(read_document(file), file, parser)
@@ -330,8 +334,11 @@ def _open_ports(
     formats: "Formats | None" = None,
 ) -> Iterator[tuple[IngestPorts, ProgressCallback]]:
     """Yield the ports of one run over the open library, and the callback for its progress."""
+    from kebab.app.model_adapters import build_parsers
+
     with _open_library(context, dry_run=job.dry_run) as library:
-        parsers, survey_parsers = build_parsers(context, asks=True), build_parsers(context)
+        known = context.settings, context.paths.data
+        parsers, survey_parsers = build_parsers(*known, asks=True), build_parsers(*known)
         if formats is not None:
             if formats.parsers:
                 parsers = {**parsers, **formats.parsers}
@@ -346,6 +353,7 @@ def _open_ports(
         publish = (
             report if library is None else publish_progress(report, library.publish, context.clock)
         )
+        from kebab.app.last_hits import list_last_hits
         from kebab.parse.containers import ContainerFiles
         from kebab.parse.registry import guard_parser
         from kebab.source.walk import FolderScanner

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
+from kebab.core.files import OcrSettings
 from kebab.core.ids import compute_digest, hash_content
 from kebab.core.ports import PictureAnswer, PictureTask
 from kebab.durable import hold_lock
@@ -34,10 +35,10 @@ from kebab.errors.signal import Signal
 from kebab.store.sqlite.lock import PICTURES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kebab.core.answers import LanguageModel
-    from kebab.core.ports import Embedder
+    from kebab.core.ports import Embedder, Parser
     from kebab.core.progress import Cancel, ProgressCallback
     from kebab.embed.onnx_embedder import OnnxEmbedder
     from kebab.embed.server_embedder import ServerEmbedder
@@ -498,3 +499,23 @@ class _Cache:
         """Wait until no other process asks; the system frees the lock of one that was killed."""
         with hold_lock(self._path):
             yield
+
+
+def build_parsers(
+    settings: Settings, folder: Path, *, asks: bool = False
+) -> "Mapping[str, Parser]":
+    """Return the parsers by media type; those of pictures read them as the settings say.
+
+    `folder` keeps what a model wrote about pictures. Only with `asks` a model is asked about those
+    that it has not seen.
+
+    Raises:
+        ConfigInvalid: The model server may not have pictures.
+    """
+    from kebab.parse.registry import configure_parsers
+
+    ingest, model = settings.ingest, None
+    if ingest.captions or ingest.ocr == "model":
+        model = PictureModel(settings, folder, asks=asks)
+    ocr = OcrSettings(ingest.ocr_languages, ingest.ocr_page_deadline_s)
+    return configure_parsers(ocr if ingest.ocr is True else None, model)

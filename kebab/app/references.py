@@ -4,34 +4,25 @@ A reference is text that names a document, and perhaps lines of it, in every for
 another tool prints: `a.md#L5-L9`, `a.md:5-9`, `a.md:5:2`, `a.md:5:text`, a percent-encoded URI, the
 URI of an MCP resource, an id, a path. It may have several readings, because `#` and `:` may be part
 of a file's name; the document that exists decides.
-
-The places of the last hits are in a small file that belongs to one knowledge base, and only its
-owner can read it.
 """
 
-import contextlib
 import os
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-import msgspec
-
-from kebab.config.settings import Settings, resolve_paths
 from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
 from kebab.core.files import MEMBER_MARK, add_working_folder, is_below, join_root, resolve_links
-from kebab.core.ids import ChunkId, DocId, compute_digest
+from kebab.core.ids import ChunkId, DocId
 from kebab.errors.system import build_read_error, escape_undecodable
 from kebab.search.citations import format_reference, quote_path
 from kebab.wire.record import LookupFault, NotFound
-from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
@@ -481,72 +472,3 @@ def build_not_found(name: str, what: str, ambiguous: AmbiguousName | None = None
         return build_lookup_fault(name, f"no such {what}: {name}")
     message = f"several {what}s go by this name"
     return build_lookup_fault(name, message, ambiguous.candidates, ambiguous=True)
-
-
-_MAX_BYTES = 1_000_000
-
-
-class _LastHit(NamedTuple):
-    """A hit: its rank, the id of its passage, and a reference that holds after an ingest."""
-
-    rank: int
-    chunk_id: str
-    ref: str
-
-
-def get_hits_path(settings: Settings) -> Path:
-    """Return the path of the file for the knowledge base of these settings."""
-    paths = resolve_paths(settings)
-    return paths.state / f"last-hits-{compute_digest(str(paths.data), size=8)}.json"
-
-
-def store_hits(settings: Settings, hits: Sequence[SearchHit]) -> None:
-    """Replace the stored hits; a state folder that cannot be written changes nothing."""
-    rows = []
-    for hit in hits:  # with the absolute path of its file, where it has one
-        _, mark, fragment = (uri := hit.citation.uri).rpartition("#")
-        ref = uri if hit.file is None else f"{quote_path(hit.file)}{mark}{fragment}"
-        rows.append(_LastHit(hit.rank, hit.chunk_id, ref))
-    path = get_hits_path(settings)
-    temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    data = msgspec.json.encode(rows)
-    with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # Only its owner can read it.
-        file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(file, "wb") as opened:
-            opened.write(data)
-        temporary.replace(path)
-
-
-def list_last_hits(settings: Settings) -> list[ChunkId]:
-    """Return the passages of the last search at a terminal; none when they cannot be read."""
-    try:
-        return [ChunkId(hit.chunk_id) for hit in _load_hits(settings)]
-    except _UNREADABLE_HITS:
-        return []
-
-
-_UNREADABLE_HITS = (OSError, msgspec.DecodeError, UnicodeDecodeError)
-
-
-def _load_hits(settings: Settings) -> list[_LastHit]:
-    with get_hits_path(settings).open("rb") as file:
-        return msgspec.json.decode(file.read(_MAX_BYTES), type=list[_LastHit])
-
-
-def find_hit(settings: Settings, rank: int) -> list[str] | NotFound:
-    """Return references to the hit of this rank, the most exact first."""
-    try:
-        hits = _load_hits(settings)
-    except FileNotFoundError:
-        return build_lookup_fault(str(rank), "there is no last search: run `kebab search` first")
-    except _UNREADABLE_HITS:
-        return build_lookup_fault(str(rank), "the last hits cannot be read: search again")
-    for hit in hits:
-        if hit.rank == rank:
-            return [hit.chunk_id, hit.ref]
-    ranks = [hit.rank for hit in hits]
-    shown = f"it has hits {ranks[0]} to {ranks[-1]}" if ranks else "it found nothing"
-    shown = "it has 1 hit" if ranks == [1] else shown
-    return build_lookup_fault(str(rank), f"the last search has no hit {rank}: {shown}")

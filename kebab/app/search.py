@@ -41,7 +41,6 @@ from kebab.errors.catalog import (
     StoreCorrupt,
     TooLarge,
 )
-from kebab.search.budget import drop_weak_texts, fit_budget
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.engine import SORTED_SHARE, SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
@@ -417,6 +416,8 @@ class MergedNotes:
 
     def _merge(self, pages: Mapping[str, Page], query: Query) -> Page:
         """Return the page of a query from the first pages of all bases."""
+        from kebab.search.budget import drop_weak_texts, fit_budget
+
         end, all_pages = query.offset + query.page_size, [*pages.values()]
         merged = self._rank(pages, query.sort)
         names = {name for name, _ in merged[query.offset : end]}

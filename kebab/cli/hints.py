@@ -238,6 +238,7 @@ def _find_call(
         # One quoted text of several words, or a question.
         if " " in name.strip() or (rest and is_question(" ".join([name, *rest]))):
             return ("search",), [name, *rest]
+
     near = find_likely_name(name, group.list_commands(ctx))
     if near is not None:
         return (near,), rest

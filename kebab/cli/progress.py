@@ -334,13 +334,13 @@ def refresh_folder(
         Cancelled: The user interrupted it.
         IoError: There is no such folder.
     """
+    if folder is None or not any(map(str.strip, queries)):
+        return []
     from kebab.app.filters import resolve_folder
     from kebab.wire.health import SchemaRequest
     from kebab.wire.ingest import IngestRequest
     from kebab.wire.library import SourceListRequest
 
-    if folder is None or not any(map(str.strip, queries)):
-        return []
     place, reason = resolve_folder(folder), "`--read-only`"
     if context.flags.read_only:
         from kebab.errors.system import translate_os_errors

@@ -27,8 +27,7 @@ from kebab.rag.markers import (
 from kebab.rag.passages import Passage
 from kebab.rag.prompt import Evidence, Quote, SupportingQuote, remove_frame
 from kebab.rag.support import ParsedClaim, check_support, parse_claim, parse_code, select_quote
-from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.normalize import split_names
+from kebab.text.normalize import compile_lazily, split_names
 from kebab.text.sentences import LayoutKind, build_layout, find_sentence_spans
 from kebab.wire.ask import AnswerWarning
 

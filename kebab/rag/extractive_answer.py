@@ -31,8 +31,8 @@ from kebab.rag.prompt import Evidence, Quote, SupportingQuote
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens
 from kebab.search.snippet import compute_coverage, weigh_keywords
-from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.model_input import escape_text
+from kebab.text.normalize import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens
 from kebab.wire.ask import AnswerEvent

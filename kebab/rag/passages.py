@@ -27,8 +27,13 @@ from kebab.rag.question_terms import (
 )
 from kebab.text.dates import iter_dates
 from kebab.text.language import detect_written_form, is_dense, iter_unit_matches, split_units
-from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.normalize import blank_spans, fold_text, normalize_punctuation, split_names
+from kebab.text.normalize import (
+    blank_spans,
+    compile_lazily,
+    fold_text,
+    normalize_punctuation,
+    split_names,
+)
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.text.tokenizer import tokenize, tokenize_unit
 

@@ -17,9 +17,8 @@ from kebab.core.answers import LanguageModel, Message, Turn
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.rag.prompt import remove_markers, shorten
 from kebab.text.language import detect_question_language, is_dense, iter_unit_matches
-from kebab.text.lazy_pattern import compile_lazily
 from kebab.text.model_input import escape_text, estimate_tokens, wrap_in_delimiters
-from kebab.text.normalize import count_alike, fold_text, normalize_for_index
+from kebab.text.normalize import compile_lazily, count_alike, fold_text, normalize_for_index
 from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
 

@@ -26,8 +26,7 @@ from kebab.rag.passages import (
 )
 from kebab.rag.prompt import Quote
 from kebab.text.language import WrittenForm, detect_written_form, is_dense, may_share_words
-from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.normalize import fold_text, normalize_punctuation
+from kebab.text.normalize import compile_lazily, fold_text, normalize_punctuation
 
 MIN_SHARE, MIN_BIGRAM_SHARE = 0.5, 0.55
 """The least share of a claim's words, and of its bigrams, that its passages contain."""

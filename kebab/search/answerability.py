@@ -26,7 +26,7 @@ from kebab.core.ids import Key
 from kebab.core.queries import Query, StoredChunk
 from kebab.search.lexical import QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
-from kebab.search.reordering import has_mostly_code
+from kebab.search.reordering import DOCUMENTS, has_mostly_code
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
 from kebab.wire.search import ConfidenceName
@@ -164,7 +164,7 @@ def should_rerank(query: Query, candidates: RankedCandidates, passages: PassageC
     if query.rerank is None:
         asks = classify_intent(candidates.parsed).asks
         foreign = all(map(QueryLanguage(candidates.parsed.plain).differs_from, first))
-        if candidates.model is None or not asks or foreign:
+        if candidates.model is None or not asks or foreign or DOCUMENTS in candidates.boosts:
             return False
     return estimate_answerability(candidates, passages) >= _LEAST_LIKELY
 

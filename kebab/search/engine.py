@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from kebab.core.ids import DocId, Key
-from kebab.core.ports import Embedder, Vectors
 from kebab.core.queries import Hit, Mode, Page, Query, Snippet, StoredChunk
 from kebab.errors.catalog import InvalidCursor, StaleCursor
 from kebab.search import reordering
@@ -30,15 +29,15 @@ from kebab.search.answerability import (
     select_confident,
     should_rerank,
 )
-from kebab.search.budget import drop_weak_texts, fit_budget, grow_texts
 from kebab.search.query_parser import ParsedQuery
-from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer
+from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer, merge_documents
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.search.vector import VectorRetriever, build_degraded
 from kebab.wire.record import format_timestamp
 from kebab.wire.search import LeftOut, QueryParsed, SortName
 
 if TYPE_CHECKING:
+    from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
 
 
@@ -87,8 +86,8 @@ class SearchEngine:
     def __init__(
         self,
         library: "SqliteReader",
-        vectors: Callable[[], Vectors | None],
-        embedder: Callable[[], Embedder],
+        vectors: "Callable[[], Vectors | None]",
+        embedder: "Callable[[], Embedder]",
         *,
         cache: "QueryCache | None" = None,
         clock: Callable[[], float] = time.perf_counter,
@@ -178,6 +177,8 @@ class SearchEngine:
 
     def _rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> QueryResult:
         candidates = self._ranker.rank(query, timer, passages)
+        if not query.prose:
+            candidates = merge_documents(candidates, passages)
         if should_rerank(query, candidates, passages):
             from kebab.search.rerank import rerank_candidates
 
@@ -352,10 +353,14 @@ def select_hits(
         for rank, chunk in enumerate(found[:size], start=query.offset + 1)
     ]
     if query.detail == "best":
+        from kebab.search.budget import drop_weak_texts, grow_texts
+
         hits = drop_weak_texts(hits)
         hits = grow_texts(hits, query, library.list_extents, read, ranking.weigh_highlights)
     if query.max_tokens is None:
         return tuple(hits), more, None
+    from kebab.search.budget import fit_budget
+
     first_keys = {result.first for result in ranking.results}
     firsts = [place for place, hit in enumerate(hits) if hit.chunk.key in first_keys]
     required = max(firsts, default=0) + 1

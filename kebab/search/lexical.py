@@ -465,7 +465,12 @@ class _FormFinder:
             return self._select(one for one in around if one.lstrip("0") == word)
         if len(word) < _SHORTEST_INNER or any(map(str.isdigit, word)):
             return None
-        return self._select(self._library.list_tokens_around(token))
+        forms = [token]
+        if "kk" in word or not word.isascii():
+            # Finnish writes a double stop once before most endings: `mökki`, `mökillä`.
+            forms.append(re.sub(r"([kpt])\1(?=[aeiouyäö]$)", r"\1", word))
+        found = (self._library.list_tokens_around(form) for form in dict.fromkeys(forms))
+        return self._select(next(filter(None, found), ()))
 
     def _select(self, tokens: Iterable[str]) -> _Form | None:
         """Return the token in most passages as the form, and the next ones as others."""

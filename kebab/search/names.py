@@ -14,7 +14,6 @@ from msgspec import Struct, field
 
 from kebab.core.ids import DocNumber, Key
 from kebab.core.queries import NamedDocument
-from kebab.core.spelling import count_edits
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import ParsedQuery, classify_intent
 from kebab.search.snippet import PassageCache
@@ -170,6 +169,8 @@ class _Matcher:
 
     def correct(self, word: NameWord, similar: Sequence[str]) -> None:
         """Take a word for those that differ from it by one letter, and not in a digit."""
+        from kebab.core.spelling import count_edits
+
         digits = [*filter(str.isdigit, word.text)]
         for text in similar:
             is_long = len(text) >= _SHORTEST or is_dense(text)

@@ -10,17 +10,19 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
 from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
 from kebab.core.ids import DocNumber, Key
-from kebab.core.ports import Vectors
 from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import VectorMatches
+
+if TYPE_CHECKING:
+    from kebab.core.ports import Vectors
 
 Scores: TypeAlias = Mapping[Key, float]
 BoostScores: TypeAlias = Mapping[str, Scores]
@@ -160,7 +162,7 @@ def compute_diversity_penalty(
 
 
 def apply_relevance_feedback(
-    cosines: Scores, first: Key, weight: float, vectors: Vectors
+    cosines: Scores, first: Key, weight: float, vectors: "Vectors"
 ) -> Scores:
     """Return cosines with the query vector plus `weight` times the vector of the best passage.
 
@@ -231,7 +233,7 @@ def fuse_channels(
     evidence: Scores,
     matches: VectorMatches,
     passages: PassageCache,
-    vectors: Callable[[], Vectors | None],
+    vectors: "Callable[[], Vectors | None]",
 ) -> Scores:
     """Return the evidence of both channels; a described need gets relevance feedback.
 

@@ -143,6 +143,27 @@ class RankedCandidates(Struct, frozen=True, kw_only=True):
         )
 
 
+_LEAST_HELD = 0.25
+"""The least lexical evidence of the best passage, below which ranks by words say little."""
+
+
+def merge_documents(candidates: RankedCandidates, passages: PassageCache) -> RankedCandidates:
+    """Return the candidates of a question or a need, ordered by documents where many are long.
+
+    Topics, names and code keep their order, and so does what only one channel found.
+    """
+    ranked, channels = candidates.ranked, (candidates.lexical.ranked, candidates.vector.ranked)
+    if not all(channels) or reordering.CODE in candidates.boosts:
+        return candidates
+    held = channels[0][0][1] / (candidates.weighted.max_score or 1.0)
+    if held < _LEAST_HELD or classify_intent(candidates.parsed).topic == 1:
+        return candidates
+    if candidates.named.names_owner(ranked[0][0], passages):
+        return candidates
+    moved = reordering.order_documents(ranked, channels, passages)
+    return candidates.move(reordering.DOCUMENTS, moved)
+
+
 class Ranker:
     """Ranks the chunks of one snapshot."""
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 from kebab.config.settings import AUTO
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
 from kebab.core.ids import Key
-from kebab.core.ports import Embedder, Vectors
 from kebab.core.queries import Mode
 from kebab.errors.catalog import (
     DependencyMissing,
@@ -30,6 +29,7 @@ from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
+    from kebab.core.ports import Embedder, Vectors
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
 
 _NAMESPACE = "query_vector:{}"
@@ -74,8 +74,8 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
     """The vector channel of one library; index and model are loaded on first use."""
 
     library: "SqliteReader"
-    vectors: Callable[[], Vectors | None]
-    embedder: Callable[[], Embedder]
+    vectors: "Callable[[], Vectors | None]"
+    embedder: "Callable[[], Embedder]"
     cache: "QueryCache | None" = None
 
     def prepare(self, parsed: ParsedQuery) -> None:
@@ -137,7 +137,9 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
             return describe_loss(signal)
 
 
-def embed_query(cache: "QueryCache | None", embedder: Embedder, text: str) -> tuple["Vector", bool]:
+def embed_query(
+    cache: "QueryCache | None", embedder: "Embedder", text: str
+) -> tuple["Vector", bool]:
     """Return the unit vector of a query, and whether it comes from the cache."""
     namespace = _NAMESPACE.format(embedder.version)
     raw = cache.get(namespace, text) if cache is not None else None
@@ -153,7 +155,7 @@ def embed_query(cache: "QueryCache | None", embedder: Embedder, text: str) -> tu
 
 
 def find_nearest(
-    library: "SqliteReader", vectors: Vectors, query: "Vector", limit: int, scope: SearchScope
+    library: "SqliteReader", vectors: "Vectors", query: "Vector", limit: int, scope: SearchScope
 ) -> list[KeyedScore]:
     """Return the nearest chunks of a scope that the snapshot holds.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import NamedTuple
 
-from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.normalize import compile_lazily
 
 _YEARS = range(1000, 2200)
 _NAME_YEARS = range(1900, 2100)

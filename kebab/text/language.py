@@ -15,7 +15,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
-from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.normalize import compile_lazily
 from kebab.text.stop_words import LATIN_LANGUAGES, find_opened_language, list_languages_of_words
 
 MARKS = (

@@ -12,8 +12,7 @@ from hashlib import blake2s
 from itertools import count, pairwise
 
 from kebab.text.language import snap_to_grapheme
-from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.normalize import trim_span
+from kebab.text.normalize import compile_lazily, trim_span
 from kebab.text.sentences import find_sentence_spans
 
 _WORD = compile_lazily(r"[A-Z]?[a-z]+")

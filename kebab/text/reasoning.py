@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.normalize import compile_lazily
 
 _NAMES = r"(?:seed:)?think|thinking|thought|reasoning|reflection|tool_call"
 _TOKEN = compile_lazily(

@@ -16,8 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.text.lazy_pattern import compile_lazily
-from kebab.text.normalize import split_names, trim_span
+from kebab.text.normalize import compile_lazily, split_names, trim_span
 
 _WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
 _WIDE = frozenset(_WIDE_STOPS)

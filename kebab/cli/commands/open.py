@@ -111,7 +111,8 @@ def _open_page(context: CommandContext, query: str | None, *, print_only: bool) 
 
 def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
     """Return the place of a rank or a reference whose file can be opened."""
-    from kebab.app.references import build_lookup_fault, find_hit
+    from kebab.app.last_hits import find_hit
+    from kebab.app.references import build_lookup_fault
 
     refs: list[str] | NotFound = [ref]
     if ref.isdecimal() and ref.isascii() and len(ref) <= _MAX_RANK_DIGITS:

@@ -234,7 +234,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
 
     is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
     if is_seen and not context.flags.read_only:
-        from kebab.app.references import store_hits
+        from kebab.app.last_hits import store_hits
 
         store_hits(settings, reply.hits)
     return context.print_reply(reply, render)

@@ -16,7 +16,7 @@ from kebab.cli.render.canvas import (
     clean_lines,
     emphasise_matches,
 )
-from kebab.text.lazy_pattern import compile_lazily
+from kebab.text.normalize import compile_lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -28,6 +28,7 @@ def search(base, query):
         ("We need Python3.11 for it.", "Python 3.11"),
         ("Runs on Windows 11 now.", "Windows11"),
         ("The data base is locked.", "database"),
+        ("Meidän hirsimökissämme oli lämmin.", "mökki"),
         ("Photosynthesis feeds plants.", "photosyn*"),
         ("Die Krankenversicherung wird teurer.", "Versicherung"),
         ("Die Buecher stehen im Regal.", "Bücher"),

@@ -2,7 +2,7 @@ from typing import ClassVar
 
 import pytest
 
-from kebab.app.references import get_hits_path, store_hits
+from kebab.app.last_hits import get_hits_path, store_hits
 from kebab.cli.channels import OutputChannel
 from kebab.config.load import load_settings
 from kebab.wire.fetch import FetchList, FetchRequest

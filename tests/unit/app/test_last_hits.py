@@ -2,7 +2,7 @@ import stat
 
 import pytest
 
-from kebab.app.references import find_hit, get_hits_path, store_hits
+from kebab.app.last_hits import find_hit, get_hits_path, store_hits
 from kebab.config.load import load_settings
 from kebab.wire.record import NotFound
 from tests.fakes import replies
