@@ -13,7 +13,7 @@ from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded
 from kebab.app.filters import build_filters, require_utf8
 from kebab.app.references import build_not_found
-from kebab.app.search import MergedNotes, to_search_hit
+from kebab.app.search import MergedNotes, list_sources, to_search_hit
 from kebab.core.documents import check_freshness
 from kebab.core.queries import Mode, Page, Query
 from kebab.errors.catalog import Cancelled, InvalidInput, StopName
@@ -146,7 +146,8 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
 
         def search(query: Query) -> Page:
             page = notes.search(query)
-            report(AnswerEvent(type="retrieval_done", hits=[*map(to_search_hit, page.hits)]))
+            hits, sources = [*map(to_search_hit, page.hits)], list_sources(page.hits)
+            report(AnswerEvent(type="retrieval_done", hits=hits, sources=sources))
             return page
 
         model: LanguageModel | None = None
@@ -158,7 +159,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         hits = outcome.page.hits
         found = outcome.draft.refusal is None and not outcome.page.absent_terms
         indexing, seconds = notes.find_indexing(), QUICK_S if found else THOROUGH_S
-        coverage = notes.measure_coverage([*map(to_search_hit, hits)], seconds, indexing)
+        coverage = notes.measure_coverage(hits, seconds, indexing)
         retrieval = fill_record(
             AnswerRetrieval,
             request,
@@ -248,6 +249,7 @@ def _build_answer(
         absent_terms=[*outcome.page.absent_terms],
         citations=[_to_citation(support) for support in draft.citations],
         suggestions=[] if grounded else [*map(to_search_hit, hits[:SUGGESTIONS])],
+        sources={} if grounded else list_sources(hits[:SUGGESTIONS]),
         mode="generative" if model else "extractive",
         model=model.name if model else None,
         # None when vectors found none of the hits.

@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from kebab.app.context import UNUSABLE, AppContext
 from kebab.config.settings import OBJECTS
-from kebab.core.queries import Filters
+from kebab.core.documents import check_freshness
+from kebab.core.queries import Filters, StoredChunk
 from kebab.doctor.survey import DiskChanges, DiskSurvey, Tick
+from kebab.search.citations import build_file_path
 from kebab.wire.coverage import (
     COUNTS,
     INDEXING_UNITS,
@@ -22,7 +24,6 @@ from kebab.wire.coverage import (
     merge_left_out,
 )
 from kebab.wire.record import fill_record, format_timestamp
-from kebab.wire.search import SearchHit
 
 if TYPE_CHECKING:
     from kebab.app.object_sources import MirrorState
@@ -45,19 +46,19 @@ def measure_coverage(
     filters: Filters,
     *,
     seconds: float | None = QUICK_S,
-    hits: Iterable[SearchHit] = (),
+    chunks: Iterable[StoredChunk] = (),
     indexing: Indexing | None = None,
 ) -> Coverage:
     """Return what the index covers of the sources that filters name.
 
-    `seconds` is the time for looking at the disk, None means no limit. The files of `hits` were
-    compared already, and `indexing` is the ingest that runs now.
+    `seconds` is the time for looking at the disk, None means no limit. The files of `chunks`
+    are compared too, and `indexing` is the ingest that runs now.
     """
     if context.published is not None:
         return _describe_published(context, reader)
     survey = _build_survey(context, reader, filters)
     changes = survey.compare(seconds)
-    coverage = _build_coverage(context, reader, survey, changes, hits, indexing)
+    coverage = _build_coverage(context, reader, survey, changes, chunks, indexing)
     left_out = merge_left_out(
         LeftOutText(reason=reason, documents=count, words=words)
         for extent in survey.extents
@@ -103,16 +104,16 @@ def _build_coverage(
     reader: "SqliteReader",
     survey: DiskSurvey,
     changes: DiskChanges,
-    hits: Iterable[SearchHit],
+    chunks: Iterable[StoredChunk],
     indexing: Indexing | None,
 ) -> Coverage:
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
-    for hit in hits:
-        file = hit.file
-        if hit.freshness in ("fresh", "published") or file is None or file in changes.touched:
+    for chunk in chunks:
+        file, freshness = build_file_path(chunk), check_freshness(chunk)
+        if freshness in ("fresh", "published") or file is None or file in changes.touched:
             continue
         if not survey.is_unread(file):
-            states[hit.freshness].add(file)
+            states[freshness].add(file)
     counts, is_whole = survey.counts, survey.extents == survey.sources
     pending = reader.count_pending() if is_whole else survey.known.count_pending(survey.extents)
     unread = (survey.known.list_unread(one) for one in survey.extents if counts.failed)

@@ -15,10 +15,8 @@ from kebab.config.settings import Settings, resolve_paths
 from kebab.core.ids import ChunkId, compute_digest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from kebab.wire.record import NotFound
-    from kebab.wire.search import SearchHit
+    from kebab.wire.search import SearchResponse
 
 _MAX_BYTES = 1_000_000
 
@@ -37,14 +35,15 @@ def get_hits_path(settings: Settings) -> Path:
     return paths.state / f"last-hits-{compute_digest(str(paths.data), size=8)}.json"
 
 
-def store_hits(settings: Settings, hits: "Sequence[SearchHit]") -> None:
+def store_hits(settings: Settings, reply: "SearchResponse") -> None:
     """Replace the stored hits; a state folder that cannot be written changes nothing."""
-    from kebab.search.citations import quote_path
+    from kebab.search.citations import locate_hit, quote_path
 
     rows = []
-    for hit in hits:  # with the absolute path of its file, where it has one
+    for hit in reply.hits:  # with the absolute path of its file, where it has one
         _, mark, fragment = (uri := hit.citation.uri).rpartition("#")
-        ref = uri if hit.file is None else f"{quote_path(hit.file)}{mark}{fragment}"
+        absolute = locate_hit(hit, reply.sources)
+        ref = uri if absolute is None else f"{quote_path(absolute)}{mark}{fragment}"
         rows.append(_LastHit(hit.rank, hit.chunk_id, ref))
     path = get_hits_path(settings)
     temporary = path.with_name(f"{path.name}.{os.getpid()}")

@@ -23,6 +23,7 @@ from kebab.app.references import (
     build_not_found,
     make_absolute,
 )
+from kebab.config.settings import OBJECTS
 from kebab.core.chunks import CosineScale, build_embed_text
 from kebab.core.documents import (
     EMBEDDING_VERSION,
@@ -321,12 +322,13 @@ def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> Sour
 
 
 def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:
-    from kebab.app.object_sources import read_state
-
-    source = counts.source
+    source, mirror = counts.source, None
     scanned = int(reader.get_value(build_last_scan_key(source.name)) or 0) / 1e9
     last = max(scanned, counts.last_indexed or 0.0)
-    mirror = read_state(Path(source.root))
+    if (root := Path(source.root)).parent.name == OBJECTS:
+        from kebab.app.object_sources import read_state
+
+        mirror = read_state(root)
     return SourceSummary(
         name=source.name,
         folder=source.root,

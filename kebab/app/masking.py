@@ -26,7 +26,7 @@ _EXACT_FIELDS = split_names(
     "backup chunk_id cid citation command correlation_id coverage cursor doc_id doc_path error file"
     " files folder freshness highlights hint lang media name names next_chunk_id next_cursor path"
     " paths pattern previous_chunk_id queries query question ref refs rest retrieval run_id source"
-    " spans text_hash text_highlights timestamp trace_id uid uri usage"
+    " sources spans text_hash text_highlights timestamp trace_id uid uri usage"
 )
 _SHORTEST = 10
 """A shorter text holds no secret."""

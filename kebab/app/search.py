@@ -4,7 +4,7 @@ A request becomes a query, and a page the response. Scores are probabilities, so
 bases are comparable. The order of each base is kept.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields, replace
 from functools import cache
@@ -103,6 +103,7 @@ def to_search_response(
         queries=queries if several else UNSET,
         mode=query.mode.value,
         hits=[to_search_hit(hit, query.detail, several=several) for hit in page.hits],
+        sources=list_sources(page.hits),
         next_cursor=next_cursor,
         truncated=page.left_out is not None,
         left_out=page.left_out or UNSET,
@@ -126,7 +127,6 @@ def to_search_hit(hit: Hit, detail: DetailName = "snippets", *, several: bool = 
         chunk,
         score_kind="calibrated",
         doc_path=chunk.path,
-        file=build_file_path(chunk),
         base=chunk.base or UNSET,
         snippet="" if whole else text,
         highlights=[] if whole else list(highlights),
@@ -139,6 +139,12 @@ def to_search_hit(hit: Hit, detail: DetailName = "snippets", *, several: bool = 
         indexed_at=format_timestamp(chunk.indexed_at),
         freshness=check_freshness(chunk),
     )
+
+
+def list_sources(hits: Iterable[Hit]) -> dict[str, str]:
+    """Return the folder of each source of hits that has one on this machine."""
+    chunks = (hit.chunk for hit in hits if not hit.chunk.base)
+    return {one.source: one.root for one in chunks if build_file_path(one) is not None}
 
 
 def separate_omitted(reader: "SqliteReader", page: Page) -> Page:
@@ -280,7 +286,7 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         # Looking at the disk may take longer where the page says that something lacks.
         found = page.hits and page.convincing and not page.absent_terms
         seconds = QUICK_S if found else THOROUGH_S
-        coverage = notes.measure_coverage(response.hits, seconds, indexing)
+        coverage = notes.measure_coverage(page.hits, seconds, indexing)
     asked = [word for text in (query.text, *query.more) for word in ("-q", text)]
     call = ["kebab", "search", *(asked if query.more else [query.text])]
     return structs.replace(
@@ -486,7 +492,7 @@ class MergedNotes:
         return None
 
     def measure_coverage(
-        self, hits: Sequence[SearchHit], seconds: float, indexing: Indexing | None
+        self, hits: Sequence[Hit], seconds: float, indexing: Indexing | None
     ) -> Coverage:
         """Return what is covered of all bases; `indexing` is the ingest of the own notes."""
         found = {
@@ -495,7 +501,7 @@ class MergedNotes:
                 reader,
                 filters,
                 seconds=seconds,
-                hits=[hit for hit in hits if (hit.base or LOCAL) == name],
+                chunks=[hit.chunk for hit in hits if (hit.chunk.base or LOCAL) == name],
                 indexing=indexing if name == LOCAL else None,
             )
             for name, (context, reader, filters) in self._snapshots.items()

@@ -18,6 +18,7 @@ from kebab.cli.render.hits import fit_headings, fit_location, format_line_range
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
+from kebab.search.citations import locate_hit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,9 +59,10 @@ class Selection:
     """
 
     search: Callable[[str], SearchResponse]
-    open_hit: Callable[[SearchHit], None] = lambda _: None
+    open_hit: Callable[[SearchHit, str], None] = lambda *_: None
     opens: bool = False
     hits: list[SearchHit] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
     index: int = 0
     scroll: int = 0
     note: str = ""
@@ -82,15 +84,16 @@ class Selection:
         except InvalidInput as refused:
             self.note = str(refused)
             return
-        self.hits = reply.hits
+        self.hits, self.sources = reply.hits, reply.sources
         self.note = pluralize(len(reply.hits), "hit") + ("" if reply.convincing else ", all weak")
 
     def open(self) -> None:
         """Open the file of the chosen hit; a failure leaves a note."""
-        if self.chosen is None:
+        file = locate_hit(self.chosen, self.sources) if self.chosen else None
+        if self.chosen is None or file is None:
             return
         try:
-            self.open_hit(self.chosen)
+            self.open_hit(self.chosen, file)
         except Signal as failed:
             self.note = str(failed)
 

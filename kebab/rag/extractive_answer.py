@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from operator import attrgetter
+from pathlib import PurePosixPath
 from textwrap import dedent
 
 from msgspec import Struct
@@ -26,15 +27,18 @@ from kebab.core.ids import Key
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page, StoredChunk
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
-from kebab.rag.engine import DraftAnswer, check_quote, locate_terms
+from kebab.rag.engine import Doubt, DraftAnswer, check_quote, locate_terms
 from kebab.rag.prompt import Evidence, Quote, SupportingQuote
+from kebab.rag.question_terms import TermKind, extract_question_terms
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens
-from kebab.search.snippet import compute_coverage, weigh_keywords
+from kebab.search.snippet import compute_coverage, select_held, weigh_keywords
+from kebab.text.language import detect_question_language, iter_unit_matches
 from kebab.text.model_input import escape_text
 from kebab.text.normalize import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
-from kebab.text.tokenizer import collect_all_tokens, collect_tokens
+from kebab.text.stop_words import is_function_word
+from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize_unit
 from kebab.wire.ask import AnswerEvent
 
 _FENCE = compile_lazily(
@@ -435,6 +439,7 @@ def quote_passages(
     if any(one.term in {*page.unheld_terms, *page.absent_terms} for one in doubts):
         unfound = tuple(one._replace(kind="term_not_found").to_warning() for one in doubts)
         return DraftAnswer(refusal="score_gate", warnings=unfound)
+    doubts = doubts or check_attribute(question, page.term_rarities, found)
     report(AnswerEvent(type="token", delta=text))
     return DraftAnswer(
         text=text,
@@ -443,6 +448,53 @@ def quote_passages(
         warnings=tuple(one.to_warning() for one in doubts),
         uncertain=bool(doubts),
     )
+
+
+_SUBJECT_SHARE = 0.4
+"""A passage is about the subject of a question when its title, its headings and the name of its
+file have this share of the weight of the key terms."""
+
+_HELD_SHARE, _NEAR = 0.1, 0.5
+"""The share of the other terms that quotes have at most when they lack what is asked for, and the
+cosine from which a token of a quote stands for a term."""
+
+
+def check_attribute(
+    question: str, rarities: Mapping[str, float], sentences: Sequence[ScoredSentence]
+) -> tuple[Doubt, ...]:
+    """Return that what is quoted of the first passage is about the subject, but not what is asked.
+
+    Names, numbers and codes belong to the subject; nothing is returned when the passage is about
+    something else, as other checks compare its names.
+    """
+    chunk, keywords = sentences[0].passage.chunk, weigh_keywords(rarities)
+    name = PurePosixPath(chunk.path).stem
+    subject = collect_all_tokens((chunk.title, *chunk.heading_path, name))
+    about = sum(weight for term, weight in keywords.items() if term in subject)
+    if about < _SUBJECT_SHARE * sum(keywords.values()):
+        return ()
+    nouns = detect_question_language(question).code == "de"
+    for named in extract_question_terms(question, nouns=nouns):
+        if named.kind is not TermKind.WORD:
+            subject |= {token for word in named.words for token in word}
+    asked = {
+        term: weight
+        for term, weight in keywords.items()
+        if term not in subject and not is_function_word(term)
+    }
+    own = [one for one in sentences if one.passage.chunk.key == chunk.key]
+    held = select_held(asked, collect_all_tokens((chunk.context, *(one.text for one in own))))
+    near = (one.nearness or {} for one in own)
+    held |= {term for one in near for term in asked if one.get(term, 0.0) >= _NEAR}
+    if sum(asked[term] for term in held) > _HELD_SHARE * sum(asked.values()) or not asked:
+        return ()
+    lacking = asked.keys() - held
+    words = (unit[0] for unit in iter_unit_matches(question))
+    gaps = {
+        word: sum(asked[term] for term in lacking.intersection(tokenize_unit(word.lower())))
+        for word in words
+    }
+    return (Doubt("term_not_cited", max(gaps, key=gaps.__getitem__)),)
 
 
 _QUOTE_PREFIX = compile_lazily(r"\n[ \t]*(?:>[ \t]?)+")

@@ -6,7 +6,7 @@ its first one, with the `columns` (`A:F`) and the name of the sheet as `label`.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -139,14 +139,23 @@ def get_cited_lines(citation: Citation) -> tuple[int, int] | None:
             return None
 
 
+def locate_hit(hit: "SearchHit", sources: Mapping[str, str]) -> str | None:
+    """Return the absolute path of the file of a hit; None for one without a file here.
+
+    `sources` are the folders that come with the hit.
+    """
+    folder = None if hit.base else sources.get(hit.source)
+    return None if folder is None else join_root(folder, hit.doc_path)
+
+
 def format_hit_reference(
-    hit: "SearchHit", lines: tuple[int, int] | None, *, absolute: bool = False
+    hit: "SearchHit", lines: tuple[int, int] | None, file: str | None = None
 ) -> str:
     """Return a reference to `lines` of the file of a hit, or to the place of the hit without lines.
 
-    `kebab fetch` takes it; `absolute` names the file by its whole path.
+    `kebab fetch` takes it; with `file` it names the file by its whole path.
     """
-    name = hit.file if absolute and hit.file and not hit.base else hit.doc_path
+    name = file or hit.doc_path
     base = f"{hit.base}:" if hit.base else ""
     if lines is None:
         return f"{base}{quote_path(name)}{find_fragment(hit.citation.uri)}"

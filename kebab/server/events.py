@@ -153,7 +153,10 @@ class SearchEncoder(EventEncoder[SearchEvent]):
         elapsed, page = self.elapsed_ms, replace(reply, hits=[], **NO_ENVELOPE)
         done = EventData(elapsed_ms=elapsed, hit_count=len(reply.hits), page=page)
         yield SearchEvent(type="progress", data=EventData(elapsed_ms=elapsed)), status
-        yield SearchEvent(type="items", data=EventData(items=reply.hits)), status
+        yield (
+            SearchEvent(type="items", data=EventData(items=reply.hits, sources=reply.sources)),
+            status,
+        )
         yield SearchEvent(type="complete", data=done), status
         yield SearchEvent(type="end", data=EventData()), status
 

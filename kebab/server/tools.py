@@ -20,7 +20,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from kebab.core.media import get_media_type
-from kebab.search.citations import format_hit_reference, get_cited_lines
+from kebab.search.citations import format_hit_reference, get_cited_lines, locate_hit
 from kebab.server.requests import ALLOW_WRITE
 from kebab.wire.citation import Freshness
 from kebab.wire.coverage import describe_known_gaps
@@ -230,7 +230,9 @@ def list_hit_references(reply: SearchResponse) -> list[str]:
     shared = {reply.hits[0].source} if reply.hits else set()
     return [
         format_hit_reference(
-            hit, get_cited_lines(hit.citation), absolute=folders[hit.doc_path] != shared
+            hit,
+            get_cited_lines(hit.citation),
+            None if folders[hit.doc_path] == shared else locate_hit(hit, reply.sources),
         )
         for hit in reply.hits
     ]

@@ -15,6 +15,7 @@ from kebab.wire.search import (
     FilteredRequest,
     ModeName,
     SearchHit,
+    Sources,
     Unit,
     UnmatchedFilter,
 )
@@ -160,6 +161,7 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     """The citations, ordered by marker; one marker may have several."""
     suggestions: list[SearchHit]
     """For a refusal, the nearest passages; otherwise empty."""
+    sources: Sources = msgspec.field(default_factory=dict)
     mode: AnswerModeName
     """Whether a language model wrote the answer, or sentences of the notes form it."""
     model: str | None
@@ -196,6 +198,7 @@ class AnswerEvent(Reply, frozen=True, kw_only=True, tag="answer_event.v1"):
     type: Literal["retrieval_done", "token", "restart", "waiting", "heartbeat", "final", "error"]
     hits: list[SearchHit] | UnsetType = UNSET
     """`retrieval_done`: the hits, best first."""
+    sources: Sources | UnsetType = UNSET
     delta: str | UnsetType = UNSET
     """`token`: the next piece of the answer as the model wrote it, not yet checked."""
     reason: str | UnsetType = UNSET

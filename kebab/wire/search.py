@@ -165,6 +165,15 @@ class Retrieval(Struct, frozen=True, kw_only=True):
     """The values that were added to the fused score, with `trace`."""
 
 
+Sources = Annotated[
+    dict[str, str],
+    Meta(
+        description="The absolute folder of each source of the hits: with a slash and `doc_path` it"
+        " is the file of a hit. Text from standard input and hits of a `base` have no file here."
+    ),
+]
+
+
 class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """One passage that matches the query."""
 
@@ -178,9 +187,6 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The kind of `score`."""
     doc_id: str
     doc_path: str
-    file: str | None = None
-    """The absolute path of the file; null for text from standard input, and for a file that stayed
-    with its publisher."""
     source: str
     base: str | UnsetType = UNSET
     """The published base that has the document; absent for the knowledge base itself. The URI of
@@ -259,6 +265,7 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     mode: ModeName
     hits: list[SearchHit]
     """The hits, best first."""
+    sources: Sources = msgspec.field(default_factory=dict)
     has_more: bool
     next_cursor: str | None
     """The cursor of the next page; null at the end."""

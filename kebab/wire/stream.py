@@ -10,7 +10,7 @@ from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport
 from kebab.wire.record import Hinted, Record, Reply
 from kebab.wire.review import AgentItems
-from kebab.wire.search import SearchHit, SearchResponse
+from kebab.wire.search import SearchHit, SearchResponse, Sources
 
 
 class BulkSearchItem(Reply, frozen=True, kw_only=True, tag="bulk_search_item.v1"):
@@ -32,6 +32,7 @@ class EventData(Struct, frozen=True, kw_only=True):
     """`stage`: the stage that begins."""
     items: list[SearchHit] | UnsetType = UNSET
     """`items`: hits, in order."""
+    sources: Sources | UnsetType = UNSET
     elapsed_ms: float | UnsetType = UNSET
     """`progress`, `complete`: the time since the search began."""
     hit_count: int | UnsetType = UNSET

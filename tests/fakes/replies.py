@@ -73,7 +73,9 @@ from kebab.wire.search import Retrieval, SearchHit, SearchResponse
 WHEN = "2025-01-31T12:00:00.000Z"
 DOC = "d" * 32
 CHUNK = "c" * 32
-PLACE = {"doc_id": DOC, "doc_path": "ops/backup.md", "file": "/home/ada/notes/ops/backup.md"}
+SOURCES = {"notes": "/home/ada/notes"}
+NAMED = {"doc_id": DOC, "doc_path": "ops/backup.md"}
+PLACE = {**NAMED, "file": "/home/ada/notes/ops/backup.md"}
 HEADINGS = ["Backups", "Restoring"]
 SNIPPET = "Stop the writer,\nthen restore the snapshot."
 R = TypeVar("R")
@@ -132,7 +134,7 @@ def hit(rank: int = 1, **changes: Any) -> SearchHit:
         score=0.83,
         confidence="strong",
         score_kind="calibrated",
-        **PLACE,
+        **NAMED,
         source="notes",
         title="Backups",
         heading_path=HEADINGS,
@@ -164,6 +166,7 @@ def response(*hits: SearchHit, **changes: Any) -> SearchResponse:
         query="restore",
         mode="hybrid",
         hits=list(hits),
+        sources=SOURCES,
         has_more=False,
         next_cursor=None,
         truncated=False,

@@ -236,7 +236,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     if is_seen and not context.flags.read_only:
         from kebab.app.last_hits import store_hits
 
-        store_hits(settings, reply.hits)
+        store_hits(settings, reply)
     return context.print_reply(reply, render)
 
 
@@ -264,11 +264,10 @@ def _pick_hit(
             changes = {"query": text, "detail": "passages"}
             return kebab.run(build_request({**fields, **changes}, SearchRequest))
 
-        def open_hit(hit: SearchHit) -> None:
-            if hit.file is not None:
-                line = get_line(hit.citation) or 1
-                words = build_open_command(hit.file, hit.citation, line, os.environ)
-                run_command(words, hit.file, OutputChannels(channel, channel), quiet=False)
+        def open_hit(hit: SearchHit, file: str) -> None:
+            line = get_line(hit.citation) or 1
+            words = build_open_command(file, hit.citation, line, os.environ)
+            run_command(words, file, OutputChannels(channel, channel), quiet=False)
 
         color = context.create_canvas(channel).color
         selection = Selection(search, open_hit, context.channels.out.is_terminal)

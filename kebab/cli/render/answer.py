@@ -32,6 +32,7 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
 )
 from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
+from kebab.search.citations import locate_hit
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,
@@ -84,7 +85,9 @@ def _render_refusal(reply: Answer, canvas: Canvas) -> Iterator[str]:
     for hit in reply.suggestions[:1]:
         context = format_headings(hit.title, hit.heading_path)
         label = "nearest: "
-        yield canvas.dim(label) + _render_place(hit, context, canvas, len(label))
+        yield canvas.dim(label) + _render_place(
+            hit, locate_hit(hit, reply.sources), context, canvas, len(label)
+        )
     yield from _render_doubts(reply, canvas)
     if canvas.is_terminal:
         yield from render_notes(reply, canvas)
@@ -149,7 +152,7 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
         label = f"{f'[{marker}]':>{len(_INDENT) - 1}} "
         for number, source in enumerate(group):
             context = format_headings(source.title, source.heading_path)
-            place = _render_place(source, context, canvas, len(_INDENT), ranged=True)
+            place = _render_place(source, source.file, context, canvas, len(_INDENT), ranged=True)
             yield (_INDENT if number else canvas.location(label)) + place
             if quoted:
                 quote = _join_lines(source.quote)
@@ -160,6 +163,7 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
 
 def _render_place(
     found: SearchHit | AnswerCitation,
+    file: str | None,
     context: str,
     canvas: Canvas,
     margin: int,
@@ -175,7 +179,7 @@ def _render_place(
         room = canvas.width - margin - measure_width(where + note) - 2
         context = truncate(context, room) if room >= _SHORTEST_CONTEXT else ""
     location = base + render_location(
-        found.citation, found.file, found.freshness, canvas, margin, ranged=ranged
+        found.citation, file, found.freshness, canvas, margin, ranged=ranged
     )
     return f"{location}  {canvas.dim(context)}" if context else location
 

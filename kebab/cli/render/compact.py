@@ -27,7 +27,7 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
     split_hits,
 )
-from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines
+from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines, locate_hit
 from kebab.wire.citation import SectionCitation
 from kebab.wire.coverage import describe_gaps, describe_left_out_terms
 from kebab.wire.search import SearchHit, SearchResponse
@@ -35,7 +35,9 @@ from kebab.wire.search import SearchHit, SearchResponse
 
 def render_paths(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     """Yield the path of each document once."""
-    paths = dict.fromkeys(format_openable_path(hit.file, hit.doc_path) for hit in reply.hits)
+    paths = dict.fromkeys(
+        format_openable_path(locate_hit(hit, reply.sources), hit.doc_path) for hit in reply.hits
+    )
     for path in paths:
         yield clean(path) if canvas.is_terminal else path
 
@@ -113,8 +115,9 @@ def render_compact(
     references: dict[str, list[str]] = {}
     for hit in hits:
         text, lines = hit.text or hit.snippet, get_cited_lines(hit.citation)
-        absolute = folders[hit.doc_path] != {folder}
-        reference = format_hit_reference(hit, lines, absolute=absolute)
+        is_clear = folders[hit.doc_path] == {folder}
+        file = None if is_clear else locate_hit(hit, reply.sources)
+        reference = format_hit_reference(hit, lines, file)
         if text:
             earlier = shown.setdefault(text, reference)
             yield from ("", _render_head(hit, canvas, reference))

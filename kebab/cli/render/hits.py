@@ -1,7 +1,7 @@
 """Renders hits, the places of passages, and a page of hits that fits the screen."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import UNSET, Struct
 
@@ -19,7 +19,7 @@ from kebab.cli.render.canvas import (
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.core.queries import FILTERS
-from kebab.search.citations import find_fragment
+from kebab.search.citations import find_fragment, locate_hit
 from kebab.wire.citation import (
     CellCitation,
     Citation,
@@ -124,14 +124,16 @@ def note_origin(citation: Citation | FetchedPlace, form: str = "  ({})") -> str:
     return form.format(clean(citation.origin)) if citation.origin is not UNSET else ""
 
 
-def render_hit(hit: SearchHit, canvas: Canvas, lines: int | None = MOST_LINES) -> Iterator[str]:
+def render_hit(
+    hit: SearchHit, file: str | None, canvas: Canvas, lines: int | None = MOST_LINES
+) -> Iterator[str]:
     """Yield the place, the headings and the text of a hit, on a terminal at most `lines` of it."""
     paint = {"strong": canvas.success, "fair": canvas.warning, "weak": canvas.dim}[hit.confidence]
     score = paint(f"{hit.score:.2f} {hit.confidence:<6}")
     found = "".join(f" q{index + 1}" for index in hit.queries or [])
     base = f"{hit.base}:" if hit.base else ""
     margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  {found}{base}")
-    where = base + render_location(hit.citation, hit.file, hit.freshness, canvas, margin)
+    where = base + render_location(hit.citation, file, hit.freshness, canvas, margin)
     yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}{canvas.dim(found)}"
     if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
         yield INDENT + canvas.dim(context)
@@ -341,7 +343,7 @@ def render_hits(
     if reply.left_out:
         notes.append(canvas.dim(describe_left_out(reply.left_out, canvas)))
     yield from (*head, "") if head and hits else head
-    blocks = _fit_hits(hits, canvas, paging, len(head) + bool(head) + len(notes))
+    blocks = _fit_hits(hits, reply.sources, canvas, paging, len(head) + bool(head) + len(notes))
     for block in blocks:
         yield from (*block, "")
     yield from notes
@@ -400,21 +402,29 @@ def split_hits(
 
 
 def _fit_hits(
-    hits: Sequence[SearchHit], canvas: Canvas, paging: Paging, notes: int
+    hits: Sequence[SearchHit],
+    sources: Mapping[str, str],
+    canvas: Canvas,
+    paging: Paging,
+    notes: int,
 ) -> list[list[str]]:
     """Return the lines of the hits that fit; only a terminal shortens excerpts for more hits."""
+
+    def render(hit: SearchHit, lines: int | None) -> list[str]:
+        return list(render_hit(hit, locate_hit(hit, sources), canvas, lines))
+
     if not paging.fits_screen:
         lines = None if paging.whole else MOST_LINES
-        return [list(render_hit(hit, canvas, lines)) for hit in hits]
+        return [render(hit, lines) for hit in hits]
     room = (_PIPED_LINES if canvas.height is None else canvas.height - _PROMPTS) - notes - 1
     fewest = 1 if canvas.height is None else _FEWEST
     blocks: list[list[str]] = []
     for shown in range(MOST_LINES, _FEWEST_LINES - 1, -1):
-        blocks = [list(render_hit(hit, canvas, shown)) for hit in hits[:fewest]]
+        blocks = [render(hit, shown) for hit in hits[:fewest]]
         if _count_lines(blocks) <= room:
             break
     for hit in hits[fewest:]:
-        block = list(render_hit(hit, canvas, shown))
+        block = render(hit, shown)
         if _count_lines([*blocks, block]) > room:
             break
         blocks.append(block)

@@ -16,7 +16,7 @@ def settings(tmp_path, monkeypatch):
 
 def test_only_its_owner_can_read_the_file_and_it_is_replaced(settings):
     for count in (5, 1):
-        store_hits(settings, [replies.hit(rank) for rank in range(1, count + 1)])
+        store_hits(settings, replies.response(*[replies.hit(rank) for rank in range(1, count + 1)]))
     path = get_hits_path(settings)
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -26,7 +26,7 @@ def test_only_its_owner_can_read_the_file_and_it_is_replaced(settings):
 
 def test_each_knowledge_base_has_its_own(settings, tmp_path):
     other = load_settings(environ={}, flags={"data_dir": str(tmp_path / "other")})
-    store_hits(settings, [replies.hit(1)])
+    store_hits(settings, replies.response(replies.hit(1)))
 
     assert isinstance(find_hit(other, 1), NotFound)
 
@@ -40,7 +40,7 @@ def test_each_knowledge_base_has_its_own(settings, tmp_path):
     ],
 )
 def test_a_rank_that_was_not_shown_is_explained(settings, ranks, message):
-    store_hits(settings, [replies.hit(rank) for rank in ranks])
+    store_hits(settings, replies.response(*[replies.hit(rank) for rank in ranks]))
     found = find_hit(settings, 7)
 
     assert isinstance(found, NotFound)
@@ -49,7 +49,7 @@ def test_a_rank_that_was_not_shown_is_explained(settings, ranks, message):
 
 @pytest.mark.parametrize("data", [b"", b'{"version":2,"hits":[]}', b'{"version":1,"hits":[[1]]}'])
 def test_a_damaged_file_is_no_fault(settings, data):
-    store_hits(settings, [])
+    store_hits(settings, replies.response())
     get_hits_path(settings).write_bytes(data)
     found = find_hit(settings, 1)
 

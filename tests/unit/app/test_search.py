@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from fnmatch import fnmatch
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -66,8 +65,9 @@ def _walk(desk, query="notes", **fields):
         cursor = page.next_cursor
 
 
-def _mtime(hit):
-    return Path(hit.file).stat().st_mtime
+def _mtime(hit, desk):
+    (file,) = desk.folder.glob(f"*/{hit.doc_path}")
+    return file.stat().st_mtime
 
 
 FILTERS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., object]]] = {
@@ -100,11 +100,11 @@ FILTERS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., object]]] 
     ),
     "since": (
         lambda _: {"since": "2023-11-10T22:13:20Z"},
-        lambda hit, _: _mtime(hit) >= NOON - 4 * DAY,
+        lambda hit, desk: _mtime(hit, desk) >= NOON - 4 * DAY,
     ),
     "until": (
         lambda _: {"until": "2023-11-10T22:13:20Z"},
-        lambda hit, _: _mtime(hit) < NOON - 4 * DAY,
+        lambda hit, desk: _mtime(hit, desk) < NOON - 4 * DAY,
     ),
     "all at once": (
         lambda _: {
@@ -114,7 +114,9 @@ FILTERS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., object]]] 
             "path_glob": "**/n*",
             "since": "2023-11-06T22:13:20Z",
         },
-        lambda hit, _: "ops" in hit.tags and hit.lang == "en" and _mtime(hit) >= NOON - 8 * DAY,
+        lambda hit, desk: (
+            "ops" in hit.tags and hit.lang == "en" and _mtime(hit, desk) >= NOON - 8 * DAY
+        ),
     ),
 }
 
@@ -202,7 +204,7 @@ def test_a_hit_carries_as_much_text_as_the_request_says(library):
     assert "backup" in snippets.snippet.lower()
     assert (snippets.text, snippets.text_highlights) == (UNSET, UNSET)
     assert (passages.snippet, passages.highlights) == ("", [])
-    lines = Path(passages.file).read_text().split("\n")
+    lines = (library.notes / passages.doc_path).read_text().split("\n")
     cited = passages.citation.line
     assert passages.text == "\n".join(lines[cited.start - 1 : cited.end])
     assert {passages.text[start:end].lower() for start, end in passages.text_highlights} == {

@@ -70,7 +70,7 @@ def pick(search, opened, sent):
             channel = OutputChannel(2, "<stderr>")
             devices = (keyboard, Screen(sent))
 
-            def open_hit(hit):
+            def open_hit(hit, _):
                 opened.append(hit.rank)
                 keyboard.send_text(ESCAPE if opens else "\r")
 

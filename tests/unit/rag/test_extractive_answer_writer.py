@@ -11,9 +11,9 @@ ASKED = {"nightli": 2.0, "backup": 2.0, "run": 1.0}
 NOTE = "Bread is baked on Friday. The nightly backup runs at two. Tea is at four."
 
 
-def write_answer(question=QUESTION, asked=ASKED, **said):
+def write_answer(question=QUESTION, asked=ASKED, chunk=None, **said):
     events: list[Any] = []
-    found = page(hit(stored(NOTE)), asked=asked)._replace(**said)
+    found = page(hit(chunk or stored(NOTE)), asked=asked)._replace(**said)
     draft = quote_passages(question, found, embedder=None, sentences=1, report=events.append)
     return draft, [event.delta for event in events]
 
@@ -26,6 +26,24 @@ def test_a_quote_that_lacks_what_is_asked_for_makes_the_answer_uncertain():
     assert draft.warnings[0].message == "not in the cited sentence: invoices"
     assert said == [draft.text]
     assert write_answer()[0].uncertain is False
+
+
+@pytest.mark.parametrize(
+    ("title", "fact", "uncertain"),
+    [
+        ("Cellar pump", "The cellar pump was built in 1931.", True),
+        ("Cellar pump", "The cellar pump needs a voltage of 230 V.", False),
+        ("Tools", "The cellar pump was built in 1931.", False),  # names nothing of the question
+    ],
+)
+def test_other_facts_of_a_note_about_the_subject_make_the_answer_uncertain(title, fact, uncertain):
+    asked = {"voltag": 0.3, "cellar": 1.0, "pump": 1.0}
+    question = "Which voltage does the cellar pump need?"
+    draft, _ = write_answer(question, asked, stored(fact, title=title))
+
+    assert draft.uncertain is uncertain
+    messages = [one.message for one in draft.warnings]
+    assert messages == (["not in the cited sentence: voltage"] if uncertain else [])
 
 
 @pytest.mark.parametrize("field", ["unheld_terms", "absent_terms"])

@@ -54,7 +54,10 @@ def test_the_command_is_printed_without_running_it(shelf):
 
 
 def test_a_number_is_the_rank_of_a_hit_of_the_last_search(shelf):
-    store_hits(load_settings(), [replies.hit(1), replies.hit(2, file=FILE)])
+    store_hits(
+        load_settings(),
+        replies.response(replies.hit(1), replies.hit(2), sources={"notes": "/home/ada"}),
+    )
     ran = shelf("2", "--print")
 
     assert (ran.status, ran.out) == (0, f"vim +12 {FILE}\n")

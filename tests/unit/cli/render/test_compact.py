@@ -69,9 +69,10 @@ def test_a_path_is_quoted_so_that_a_reference_is_one_word():
 
 
 def test_a_file_of_another_source_has_an_absolute_reference():
-    other = passage(source="more", file="/home/ada/more/a.md", path="a.md", doc_id="e" * 32)
+    other = passage(source="more", path="a.md", doc_id="e" * 32)
 
-    lines = drawn(passage(), other)
+    sources = {**replies.SOURCES, "more": "/home/ada/more"}
+    lines = drawn(passage(), other, sources=sources)
 
     assert lines[0].startswith("2 passages in notes ")
     assert lines[6].startswith("/home/ada/more/a.md#L12-L13 [")
@@ -174,7 +175,7 @@ def test_a_path_opens_from_the_working_directory(tmp_path, monkeypatch):
 
 
 def test_a_terminal_gets_paths_without_control_characters():
-    odd = replies.response(hit(file="/x/\x1b[2J.md"))
+    odd = replies.response(hit(doc_path="\x1b[2J.md"), sources={"notes": "/x"})
 
     assert list(render_paths(odd, Canvas(width=80))) == ["/x/\ufffd[2J.md"]
     assert list(render_paths(odd, Canvas())) == ["/x/\x1b[2J.md"]
