@@ -101,7 +101,6 @@ def _build_section(path: str, command: Command) -> list[str]:
     usage = " ".join(command.collect_usage_pieces(context))
     own = [one for one in command.params if not isinstance(one, GlobalOption)]
     options = [one for one in own if isinstance(one, click.Option) and not one.hidden]
-    statuses = ", ".join(f"{status}" for status, _ in command.exits)
     return [
         f"## kebab {path}",
         "",
@@ -113,8 +112,6 @@ def _build_section(path: str, command: Command) -> list[str]:
         "```sh",
         *command.examples,
         "```",
-        "",
-        f"Exit status: {statuses}.",
         "",
     ]
 

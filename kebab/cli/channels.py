@@ -14,8 +14,6 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
-from kebab.core.progress import Progress, ProgressKind
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -159,8 +157,6 @@ class Display(Generic[E]):
 
     silence_s: float = 1.0
     """The longest time without an event or a heartbeat."""
-    last: E | None = None
-    """The last event that was reported."""
 
     def __enter__(self) -> Self:
         return self
@@ -181,15 +177,5 @@ class Display(Generic[E]):
     def abort(self) -> None:
         """Prepare for the end of the process without unwinding."""
 
-
-class WorkDisplay(Display[Any]):
-    """Shows the progress of long work such as ingest."""
-
-    def show_heartbeat(self, elapsed_ms: float) -> None:
-        """Show that the work continues, with the phase and the path of the last event."""
-        kind, elapsed = ProgressKind.HEARTBEAT, round(elapsed_ms)
-        last = self.last or Progress(kind=kind)
-        self(Progress(kind=kind, phase=last.phase, path=last.path, elapsed_ms=elapsed))
-
-    def finish(self, status: int, report: Any = None, *, cancelled: bool) -> None:
+    def finish(self, status: int, reply: Any = None, *, cancelled: bool = False) -> None:
         """Show the end."""

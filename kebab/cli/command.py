@@ -29,9 +29,6 @@ EXIT_MEANINGS = {
     Exit.READER_GONE: "the reader closed the pipe",
 }
 
-_ALWAYS_POSSIBLE = (Exit.DONE, Exit.ERROR, Exit.INTERRUPTED, Exit.READER_GONE)
-"""The statuses of every command."""
-
 
 class Command(click.Command):
     """A command whose help ends with its examples and exit statuses."""
@@ -41,7 +38,6 @@ class Command(click.Command):
         name: str | None = None,
         *,
         examples: Sequence[str] = (),
-        exits: Sequence[Exit] = (),
         **attrs: Any,
     ) -> None:
         own = attrs.get("params") or []
@@ -49,8 +45,6 @@ class Command(click.Command):
         attrs.setdefault("context_settings", _SETTINGS)
         super().__init__(name, **attrs)
         self.examples = tuple(examples)
-        statuses = sorted({*_ALWAYS_POSSIBLE, *exits})
-        self.exits = [(status.value, EXIT_MEANINGS[status]) for status in statuses]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Store the name and the parameters of the command in the context, and run it."""
@@ -86,7 +80,8 @@ class Command(click.Command):
                 for example in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{example}\n")
         with formatter.section("Exit status"):
-            formatter.write_dl([(str(status), meaning) for status, meaning in self.exits])
+            rows = [(str(status.value), meaning) for status, meaning in EXIT_MEANINGS.items()]
+            formatter.write_dl(rows)
 
 
 def summarize_help(command: click.Command) -> str:
@@ -96,12 +91,12 @@ def summarize_help(command: click.Command) -> str:
 
 
 def declare_command(
-    name: str, *, examples: Sequence[str] = (), exits: Sequence[Exit] = ()
+    name: str, *, examples: Sequence[str] = ()
 ) -> Callable[[Callable[..., Any]], Command]:
     """Return the decorator of a command, whose function gets the context of the call."""
 
     def decorate(function: Callable[..., Any]) -> Command:
-        declare = click.command(name, cls=Command, examples=examples, exits=exits)
+        declare = click.command(name, cls=Command, examples=examples)
         return declare(click.pass_obj(function))
 
     return decorate
@@ -275,7 +270,6 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
         'kebab search "how do I restore a backup"',
         "kebab fetch 'notes/backup.md#L12-L20' --section",
     ),
-    exits=tuple(Exit),
     subcommand_metavar="COMMAND …",
 )
 @click.option(

@@ -270,12 +270,6 @@ class CommandContext:
             err.write_lines(self.create_canvas(err).note(f"{MASKED}; `kebab fetch` shows them"))
         return status
 
-    def print_part(self, part: R, render: Renderer[R]) -> None:
-        """Print a part of a result on stdout, unless the whole is printed as JSON."""
-        if not self.flags.machine:
-            lines = render(self._complete_hints(part), self.create_canvas())
-            self.channels.out.write_lines(lines)
-
     def print_notes(self, reply: R, render: Renderer[R]) -> None:
         """Print on stderr what a reader of the result must know; JSON has it already."""
         if not self.flags.machine:

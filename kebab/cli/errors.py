@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.errors.hints import limit_hint
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
     from kebab.errors.catalog import UsageInvalid
-    from kebab.errors.signal import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
 
@@ -88,7 +86,7 @@ def report_error(context: CommandContext, error: BaseException) -> int:
 
 
 def describe_error(context: CommandContext, error: BaseException) -> ErrorReport:
-    """Return the report of an exception; this changes nothing."""
+    """Return the report of an exception, which gets the names of flags."""
     import click
 
     from kebab.app.classify import classify_error
@@ -100,10 +98,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     if isinstance(error, click.Abort):
         error = KeyboardInterrupt()
     if isinstance(error, InvalidInput):
-        renamed = replace(error, field=find_parameter_name(error.field, context.params))
-        renamed.__cause__, renamed.__context__ = error.__cause__, error.__context__
-        renamed.__suppress_context__ = error.__suppress_context__
-        error = renamed.with_traceback(error.__traceback__)
+        error.field = find_parameter_name(error.field, context.params)
     classified = classify_error(error, operation=context.command, view=build_error_view(context))
     hint = _choose_hint(context, error, classified)
     # The call that failed is no hint.
@@ -138,14 +133,12 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     import click
 
     from kebab.app.classify import classify_error
-    from kebab.cli.options import detect_error_language
 
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    command, language = context.command, context.flags.lang
+    command = context.command
     if ctx is not None:
         command = ctx.command_path.partition(" ")[2] or ctx.command_path
-        language = language or detect_error_language(context.arguments, ctx.command)
-    view = build_error_view(context, language)
+    view = build_error_view(context)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
         hint = _drop_unfit_line(getattr(error, "hint", None)) or f"{ctx.command_path} --help"
@@ -160,18 +153,15 @@ def _drop_unfit_line(line: str | None) -> str | None:
     return limit_hint(line) if line == redact(line) else None
 
 
-def build_error_view(context: CommandContext, language: Language | None = None) -> View:
-    """Return the view of errors for this caller, even with unusable settings.
-
-    `language` is that of unparsed arguments, if they name one.
-    """
+def build_error_view(context: CommandContext) -> View:
+    """Return the view of errors for this caller, even with unusable settings."""
     from msgspec import structs
 
     from kebab.app.classify import build_view
     from kebab.config.load import read_language
     from kebab.config.settings import Settings
 
-    wanted = language or context.flags.lang
+    wanted = context.flags.lang
     settings = context.find_settings() or Settings(lang=read_language())
     view = build_view(settings, verbose=context.flags.verbose)
     return structs.replace(view, language=wanted) if wanted else view

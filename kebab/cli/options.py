@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -12,8 +13,6 @@ from click.core import ParameterSource
 from kebab.errors.signal import LANGUAGES, Language
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from kebab.app.facade import NameKind
     from kebab.wire.record import Reply, Request
 
@@ -36,15 +35,6 @@ def complete(kind: NameKind) -> Completer:
     return list_matches
 
 
-def complete_paths(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Let the shell complete the names of files and folders."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(incomplete, type="file")]
-
-
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R", bound="Request[Reply]")
 
@@ -64,22 +54,6 @@ class Flags:
     verbose: bool = False
     color: ColorChoice = "auto"
     lang: Language | None = None
-
-
-def detect_error_language(arguments: Sequence[str], command: click.Command) -> Language | None:
-    """Return the language of errors that unparsed arguments ask for.
-
-    A command's own `--lang` filters documents, so it does not count.
-    """
-    if not any(isinstance(param, GlobalOption) and _LANG in param.opts for param in command.params):
-        return None
-    flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
-    for position, argument in enumerate(flags):
-        name, _, value = argument.partition("=")
-        wanted = value or "".join(flags[position + 1 : position + 2])
-        if name == _LANG:
-            return next((language for language in LANGUAGES if language == wanted), None)
-    return None
 
 
 class GlobalOption(click.Option):
@@ -161,12 +135,13 @@ def filter_options(command: F) -> F:
 
     All filters must match; the repeated values of one filter are alternatives.
     """
-    return add_options(_FILTERS, command)
+    return add_options([*map(_create_filter, _FILTERS), _BASE], command)
 
 
 def neighbour_options(command: F) -> F:
     """Add the filters that can match more than one document."""
-    return add_options([option for option in _FILTERS if option is not _DOC_ID], command)
+    names = [name for name in _FILTERS if name != "doc_id"]
+    return add_options([*map(_create_filter, names), _BASE], command)
 
 
 def add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
@@ -226,50 +201,50 @@ def read_form(ctx: click.Context, _: click.Parameter, form: str) -> str:
     return form
 
 
-def _create_list_filter(
-    kind: NameKind, metavar: str, help_text: str, *names: str
-) -> Callable[[Any], Any]:
-    """Return a filter that can be repeated, with the completer of its values."""
-    more: dict[str, Any] = {"multiple": True, "metavar": metavar, "shell_complete": complete(kind)}
-    return click.option(*names, help=f"{help_text} (repeatable).", **more)
+_FILTERS: dict[str, tuple[str, str, NameKind | None]] = {
+    "tag": ("TAG", "Only this tag and those below it, such as `TAG/part`", "tags"),
+    "lang": ("CODE", "Only this language", "languages"),
+    "media": ("TYPE", "Only this type, e.g. `pdf`", "media"),
+    "author": ("NAME", "Only this author", "authors"),
+    "property": ("KEY=VALUE", "Only this property: `status=done`, `rating>3`", None),
+    "source": ("NAME", "Only this source", "sources"),
+    "path_glob": ("GLOB", "Only matching paths: `**`, `{a,b}`; `!` excludes", "documents"),
+    "doc_id": ("ID", "Only this document", None),
+    "since": ("WHEN", "Only documents since a date, or within `7d`", None),
+    "until": ("WHEN", "Only documents before a date", None),
+}
+"""The value, the help and the completed names of each filter that has a flag here."""
 
 
-_DOCUMENTS: dict[str, Any] = {"shell_complete": complete("documents")}
-_DOC_ID = click.option("--doc-id", metavar="ID", help="Only this document.")
-_FILTERS: tuple[Callable[[Any], Any], ...] = (
-    _create_list_filter(
-        "tags", "TAG", "Only this tag and those below it, such as `TAG/part`", "--tag"
-    ),
-    _create_list_filter("languages", "CODE", "Only this language", "--lang"),
-    _create_list_filter(
-        "media", "TYPE", "Only this type, e.g. `pdf`", "--type", "--media", "media"
-    ),
-    _create_list_filter("authors", "NAME", "Only this author", "--author"),
-    click.option(
-        "--property",
-        multiple=True,
-        metavar="KEY=VALUE",
-        help="Only this property: `status=done`, `rating>3` (repeatable).",
-    ),
-    _create_list_filter("sources", "NAME", "Only this source", "--source"),
-    click.option(
-        "--path",
-        "path_glob",
-        metavar="GLOB",
-        help="Only matching paths: `**`, `{a,b}`; `!` excludes.",
-        **_DOCUMENTS,
-    ),
-    _DOC_ID,
-    click.option("--since", metavar="WHEN", help="Only documents since a date, or within `7d`."),
-    click.option("--until", metavar="WHEN", help="Only documents before a date."),
-    click.option(
-        "--base",
-        multiple=True,
-        metavar="NAME",
-        callback=lambda _, __, names: [one for name in names for one in name.split(",")],
-        help="Only these published bases: `a,b` (repeatable).",
-    ),
+def _create_filter(name: str) -> Callable[[Any], Any]:
+    """Return the option of a filter, which also has the name of its field."""
+    from kebab.core.queries import FILTERS
+
+    row, (metavar, text, kind) = FILTERS[name], _FILTERS[name]
+    more: dict[str, Any] = {"shell_complete": complete(kind)} if kind else {}
+    text += " (repeatable)." if row.repeats else "."
+    flags = dict.fromkeys((row.flag, f"--{name.replace('_', '-')}"))
+    return click.option(*flags, name, multiple=row.repeats, metavar=metavar, help=text, **more)
+
+
+_BASE = click.option(
+    "--base",
+    multiple=True,
+    metavar="NAME",
+    callback=lambda _, __, names: [one for name in names for one in name.split(",")],
+    help="Only these published bases: `a,b` (repeatable).",
 )
+
+
+def refuse_contradictions(*rules: tuple[object, str]) -> None:
+    """Refuse a call by the first rule that holds.
+
+    Raises:
+        UsageError: A rule holds; its second part is the cause.
+    """
+    for is_wrong, cause in rules:
+        if is_wrong:
+            raise click.UsageError(cause)
 
 
 _SWITCHES = frozenset({"rerank"})
@@ -284,6 +259,22 @@ def merge_flags(defaults: dict[str, Any], flags: dict[str, Any]) -> dict[str, An
         if value not in (None, (), False) or (value is False and name in _SWITCHES)
     }
     return {**defaults, **given}
+
+
+def read_argument(words: tuple[str, ...], what: str, limit: int) -> str:
+    """Return the words of an argument as one text; `-` alone stands for the text on stdin.
+
+    Raises:
+        TooLarge: There are more than `limit` bytes on stdin; `what` names them.
+    """
+    if words != ("-",):
+        return " ".join(words)
+    from kebab.errors.catalog import TooLarge
+
+    data = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
+    if len(data) > limit:
+        raise TooLarge(what=what, size=len(data), limit=limit)
+    return data.decode("utf-8-sig", "surrogateescape").strip()
 
 
 def build_request(fields: dict[str, Any], kind: type[R]) -> R:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 import click
 
 from kebab.app.facade import find_operation_status
-from kebab.cli.channels import WorkDisplay
-from kebab.core.progress import Progress
+from kebab.cli.channels import Display
 from kebab.errors.catalog import Cancelled, Locked, NotIndexed
 from kebab.errors.signal import Exit
 from kebab.platform import interrupt_main_thread, is_reader_gone
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kebab.app.facade import Kebab
-    from kebab.cli.channels import Display, OutputChannel
+    from kebab.cli.channels import OutputChannel
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
     from kebab.server.events import EventEncoder, Line
@@ -59,7 +58,7 @@ class Reporter(Generic[E]):
         out: OutputChannel | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._display = display
+        self.display = display
         self._out = out
         self._clock = clock
         self._started = self._last = clock()
@@ -90,13 +89,18 @@ class Reporter(Generic[E]):
     def __call__(self, event: E) -> None:
         """Show an event."""
         with self._lock:
-            self._display.last = event
-            if self._display(event) is not False:
+            if self.display(event) is not False:
                 self._last = self._clock()
+
+    def finish(self, status: int, reply: Reply | None = None, *, cancelled: bool) -> None:
+        """Show the end; no heartbeat follows."""
+        self._ended.set()
+        with self._lock:
+            self.display.finish(status, reply, cancelled=cancelled)
 
     def _run(self) -> None:
         """Beat until the work ends."""
-        interval_s = min(self._display.silence_s / 2, _LONGEST_INTERVAL_S)
+        interval_s = min(self.display.silence_s / 2, _LONGEST_INTERVAL_S)
         while not self._ended.wait(interval_s):
             self.beat()
 
@@ -106,10 +110,10 @@ class Reporter(Generic[E]):
             self._reader_gone = self._out is not None and is_reader_gone(self._out.descriptor)
             with self._lock:
                 now = self._clock()
-                is_silent = now - self._last >= self._display.silence_s
+                is_silent = now - self._last >= self.display.silence_s
                 if is_silent and not self._ended.is_set():
                     self._last = now
-                    self._display.show_heartbeat(round((now - self._started) * 1000))
+                    self.display.show_heartbeat(round((now - self._started) * 1000))
         except BrokenPipeError:
             if self._out is None:
                 raise
@@ -119,37 +123,16 @@ class Reporter(Generic[E]):
             interrupt_main_thread()
 
 
-class WorkReporter(Reporter[Progress]):
-    """Reports long work, which goes on without a reader."""
-
-    def __init__(self, display: WorkDisplay, clock: Callable[[], float] = time.monotonic) -> None:
-        super().__init__(display, clock=clock)
-        self.display = display
-
-    def finish(self, status: int, report: Reply | None = None, *, cancelled: bool) -> None:
-        """Show the end; no heartbeat follows."""
-        self._ended.set()
-        with self._lock:
-            self.display.finish(status, report, cancelled=cancelled)
-
-
 @contextmanager
-def report_events(context: CommandContext, display: Display[E]) -> Iterator[Reporter[E]]:
-    """Yield the reporter of an answer or of a review.
+def report_events(
+    context: CommandContext, display: Display[E], out: OutputChannel | None = None
+) -> Iterator[Reporter[E]]:
+    """Yield the reporter of work; without a reader of `out` the work is interrupted.
 
     Raises:
         BrokenPipeError: The reader closed the pipe.
     """
-    with display, Reporter(display, context.channels.out) as reporter:
-        context.on_abort = display.abort
-        yield reporter
-
-
-@contextmanager
-def report_work(context: CommandContext, *, stream: bool = False) -> Iterator[WorkReporter]:
-    """Yield the reporter of long work; with `stream` its events go to stdout."""
-    display = choose_work_display(context, stream=stream)
-    with display, WorkReporter(display) as reporter:
+    with display, Reporter(display, out) as reporter:
         context.on_abort = display.abort
         yield reporter
 
@@ -169,10 +152,11 @@ def run_work(
     own.
     """
     run = kebab.run if kebab else partial(context.run, settings=settings or context.load_settings())
-    with report_work(context, stream=stream) as reporter, ExitStack() as stack:
+    display = choose_work_display(context, stream=stream)
+    with report_events(context, display) as reporter, ExitStack() as stack:
         cancel = None
         if find_operation(request).cancellable:
-            notice = reporter.display.announce_stop
+            notice = display.announce_stop
             cancel = stack.enter_context(context.interrupts.cancelling(notice))
         reply = run(request, report=reporter, cancel=cancel)
         status = find_operation_status(reply, cancel)
@@ -181,17 +165,16 @@ def run_work(
     return reply, status
 
 
-def choose_work_display(context: CommandContext, *, stream: bool) -> WorkDisplay:
-    """Return the display of long work: events, a bar, or lines."""
+def choose_work_display(context: CommandContext, *, stream: bool = False) -> Display[Any]:
+    """Return the display of long work: events, or its state."""
     if context.flags.machine:
         from kebab.server.events import WorkEncoder
 
         return EventLines(context, WorkEncoder(), stream=stream)
-    from kebab.cli.render.progress import ProgressBar, ProgressLines
+    from kebab.cli.render.progress import WorkStatus
 
     channel = context.channels.err
-    canvas = context.create_canvas(channel)
-    return ProgressBar(channel, canvas) if canvas.live else ProgressLines(channel)
+    return WorkStatus(channel, context.create_canvas(channel))
 
 
 def run_review(
@@ -205,7 +188,7 @@ def run_review(
     kept.
     """
     with (
-        report_events(context, display) as reporter,
+        report_events(context, display, context.channels.out) as reporter,
         context.interrupts.cancelling(_interrupt) as cancel,
     ):
         reply = context.run(request, report=reporter, cancel=cancel)
@@ -232,7 +215,7 @@ def _interrupt() -> None:
     raise KeyboardInterrupt
 
 
-class EventLines(WorkDisplay):
+class EventLines(Display[Any]):
     """Writes the events of a call as NDJSON.
 
     As a stream all of them go to stdout, and the last ones have the reply or the error. Otherwise

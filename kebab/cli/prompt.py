@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kebab.cli.render.canvas import Canvas, create_canvas
-from kebab.errors.catalog import Cancelled, ConfirmationRequired, TooLarge
+from kebab.errors.catalog import Cancelled, ConfirmationRequired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -60,18 +60,6 @@ def confirm(
         if not answer.endswith("\n"):
             channel.write("\n")
         raise Cancelled(operation=operation)
-
-
-def read_stdin(what: str, limit: int) -> bytes:
-    """Return the bytes on stdin.
-
-    Raises:
-        TooLarge: There are more than `limit`; `what` names them.
-    """
-    data = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
-    if len(data) > limit:
-        raise TooLarge(what=what, size=len(data), limit=limit)
-    return data
 
 
 class Prompt:

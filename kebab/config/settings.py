@@ -23,10 +23,7 @@ AUTO = "auto"
 """The value that lets kebab choose the embedding model."""
 
 
-_HYPERLINK = (
-    r"^(default|none|file|cursor|kitty|macvim|textmate|vscode|vscode-insiders|vscodium"
-    r"|.*\{path\}.*)$"
-)
+_HYPERLINK = r"^(default|none|vscode|.*\{path\}.*)$"
 
 
 _RAY_ADDRESS = r"^(|auto|local|([A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):[0-9]{1,5})$"
@@ -195,9 +192,8 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     they are: `fetch`, `grep`, `review` and `translate`. A language model on another machine
     gets no such text either."""
     hyperlink_format: Annotated[str, Meta(pattern=_HYPERLINK)] = "default"
-    """The links of file names: `default` (`file://`), `none`, `cursor`, `kitty`, `macvim`,
-    `textmate`, `vscode`, `vscode-insiders`, `vscodium`, or an address with `{path}`, `{line}` and
-    `{column}`."""
+    """The links of file names: `default` (`file://`), `none`, `vscode`, or an address with `{path}`
+    and `{line}`."""
 
 
 class Watch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

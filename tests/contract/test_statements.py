@@ -53,7 +53,7 @@ STATEMENTS = [
     ("uninstall: no server runs", "serve --stop", "no server runs"),
     ("reviewing: rules are explained", "help review-rules", "broken-link"),
     ("reviewing: one line a finding", "review notes --no-llm --rules broken-link", "no findings"),
-    ("errors: a code is explained", "explain model_unreachable", "exit status"),
+    ("errors: a code is explained", "explain model_unreachable", "exit_code"),
     ("help: a page", "help query", "What can be typed in a query"),
     ("settings: a commented file is written", "init --config new.toml", "written"),
 ]

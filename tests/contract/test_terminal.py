@@ -117,7 +117,7 @@ def test_forgetting_every_session_asks_first(terminal, typed, status, words):
     found, screen = terminal("session", "rm", "--all", typed=typed)
 
     assert found == status
-    assert "this deletes 2 sessions with 3 turns:" in screen
+    assert "this deletes 2 sessions with 3 turns" in screen
     assert words in COLOUR.sub("", screen)
 
 

@@ -235,8 +235,8 @@ def test_the_entry_of_a_client_starts_a_server_that_answers(home, client, monkey
     text = path.read_text("utf-8")
     values = tomllib.loads(text) if path.suffix == ".toml" else yaml.safe_load(text)
     entry = values[client.container]["kebab"]
-    program = entry[client.program_key]
-    words = (program, *entry["args"]) if client.has_arguments else tuple(program)
+    program = entry.get("command", entry.get("cmd"))
+    words = tuple(program) if isinstance(program, list) else (program, *entry["args"])
 
     assert json.loads(greet(home, words))["result"]["serverInfo"]
     assert run(*where, "--uninstall").status == 0

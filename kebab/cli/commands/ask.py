@@ -18,10 +18,10 @@ from kebab.cli.options import (
     merge_flags,
     mode_option,
     ndjson_option,
+    read_argument,
     rerank_option,
 )
 from kebab.cli.progress import EventLines, in_option, refresh_folder, report_events
-from kebab.errors.signal import Exit
 from kebab.server.events import AnswerEncoder
 from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest
 from kebab.wire.record import find_exit_status
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
+    from kebab.errors.signal import Exit
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -76,7 +77,7 @@ def answer_question(
     context: CommandContext, kebab: Kebab, request: AskRequest, display: Display[AnswerEvent]
 ) -> Answer:
     """Return the answer to a question; the display shows the progress."""
-    with report_events(context, display) as reporter:
+    with report_events(context, display, context.channels.out) as reporter:
         return kebab.run(request, report=reporter)
 
 
@@ -108,12 +109,8 @@ def print_answer(context: CommandContext, reply: Answer) -> Exit:
     return status
 
 
-_STDIN = ("-",)
-
-
 @declare_command(
     "ask",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         'kebab ask "how do I restore a backup"',
         'kebab ask --extractive "how do I restore a backup"',
@@ -134,12 +131,7 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     is_stream = flags.pop("stream")
     stream = EventLines(context, AnswerEncoder(), stream=True) if is_stream else None
     settings = context.load_settings()
-    text = " ".join(question)
-    if question == _STDIN:
-        from kebab.cli.prompt import read_stdin
-
-        data = read_stdin("question", MAX_QUESTION_BYTES)
-        text = data.decode("utf-8-sig", "surrogateescape").strip()
+    text = read_argument(question, "question", MAX_QUESTION_BYTES)
     request = build_ask_request(settings, text, flags)
     with context.open_kebab(settings) as kebab:
         outdated = refresh_folder(context, kebab, flags["folder"], [text])

@@ -7,12 +7,10 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import complete_paths
 from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.health import (
-    render_doctor_end,
-    render_doctor_part,
+    render_doctor,
     render_repair,
     render_repair_plan,
 )
@@ -22,7 +20,6 @@ from kebab.wire.health import DoctorRequest, RepairRequest
 
 @declare_command(
     "doctor",
-    exits=(Exit.UNUSABLE,),
     examples=(
         "kebab doctor",
         "kebab doctor --files",
@@ -40,7 +37,7 @@ from kebab.wire.health import DoctorRequest, RepairRequest
     "sources",
     metavar="PATH",
     multiple=True,
-    shell_complete=complete_paths,
+    type=click.Path(),
     help="With `--fix`, a folder that was indexed, when nothing tells any more.",
 )
 def command(context: CommandContext, /, *, files: bool, fix: bool, **repairs: Any) -> Exit:
@@ -62,10 +59,9 @@ def command(context: CommandContext, /, *, files: bool, fix: bool, **repairs: An
     if not fix:
         if any(repairs.values()):
             raise click.UsageError("`--dry-run`, `--yes` and `--source` go with `--fix`")
-        show = partial(context.print_part, render=render_doctor_part)
         with context.open_kebab(report=context.report_settings()) as kebab:
-            reply = kebab.run(DoctorRequest(files=files), report=show)
-        return context.print_reply(reply, render_doctor_end)
+            reply = kebab.run(DoctorRequest(files=files))
+        return context.print_reply(reply, render_doctor)
     dry_run, sources = repairs["dry_run"], list(repairs["sources"])
     if dry_run or not repairs["yes"]:
         plan, _ = run_work(context, RepairRequest(dry_run=True, sources=sources))

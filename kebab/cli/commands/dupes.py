@@ -19,7 +19,6 @@ _DEFAULTS = DupesRequest()
 
 @declare_command(
     "dupes",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab dupes",
         "kebab dupes --exact --source ~/notes",

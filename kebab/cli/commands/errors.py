@@ -14,7 +14,6 @@ from kebab.wire.error import Dimension, ErrorsRequest, InspectErrorRequest
 
 @declare_command(
     "errors",
-    exits=(Exit.NO,),
     examples=(
         "kebab errors",
         "kebab errors --since 24h --by kind",

@@ -8,7 +8,7 @@ import click
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES
-from kebab.cli.progress import report_work
+from kebab.cli.progress import choose_work_display, report_events
 from kebab.cli.render.canvas import Canvas, Column, clean, pluralize, render_columns
 from kebab.errors.signal import Exit
 from kebab.wire import evals
@@ -17,7 +17,6 @@ from kebab.wire.search import ModeName
 
 @declare_command(
     "eval",
-    exits=(Exit.UNUSABLE,),
     examples=(
         "kebab eval queries.jsonl",
         "kebab eval queries.jsonl --mode hybrid --rerank",
@@ -43,25 +42,11 @@ def command(
     settings = context.load_settings()
     with (
         context.open_kebab(settings, read_only=True) as kebab,
-        report_work(context) as reporter,
+        report_events(context, choose_work_display(context)) as reporter,
     ):
         reply = evaluate(kebab, queries, reporter, modes=modes, rerank=rerank)
         reporter.finish(Exit.DONE, cancelled=False)
     return context.print_reply(reply, render_evaluation)
-
-
-_LABELS: dict[evals.MetricName, str] = {
-    "hit@1": "hit@1",
-    "hit@5": "hit@5",
-    "hit@10": "hit@10",
-    "mrr@10": "MRR@10",
-    "ndcg@10": "nDCG@10",
-    "empty_rate": "without a hit",
-    "refusal_recall": "refusal recall",
-    "false_refusal_rate": "false refusals",
-    "calibration_error": "calibration error",
-    "median_ms": "median ms",
-}
 
 
 def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
@@ -73,8 +58,8 @@ def render_evaluation(reply: evals.EvalReport, canvas: Canvas) -> Iterator[str]:
     yield f"{source}{nothing}; revision {reply.models.corpus_revision}"
     figures = [{one.metric: one for one in mode.figures} for mode in reply.modes]
     rows = [
-        (label, *(_format_value(by[metric]) for by in figures))
-        for metric, label in _LABELS.items()
+        (metric, *(_format_value(by[metric]) for by in figures))
+        for metric in figures[0]
         if any(by[metric].value is not None for by in figures)
     ]
     if rows:

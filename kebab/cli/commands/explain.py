@@ -14,7 +14,6 @@ from kebab.wire.error import ExplainRequest
 
 @declare_command(
     "explain",
-    exits=(Exit.NO,),
     examples=(f"kebab explain {NotIndexed.code}",),
 )
 @click.argument("code", shell_complete=complete("codes"))

@@ -14,7 +14,6 @@ from kebab.wire.published import ArchiveManifest, ExportReport, ExportRequest
 
 @declare_command(
     "export",
-    exits=(Exit.UNUSABLE,),
     examples=("kebab export ~/kebab.zip", "kebab export kebab.zip --force"),
 )
 @click.argument("path", metavar="FILE", type=click.Path())

@@ -18,7 +18,6 @@ SECTION_TOKENS = 2000
 
 @declare_command(
     "fetch",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab fetch notes/backup.md#L12-L34",
         "kebab fetch backup.md:12 3f2a91 --section --max-tokens 2000",

@@ -20,7 +20,6 @@ from kebab.wire.fetch import GrepRequest
 
 @declare_command(
     "grep",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab grep 'restic (backup|restore)'",
         "kebab grep -F 'a[0]' runbooks --context 2",

@@ -17,7 +17,6 @@ from kebab.wire.published import ArchiveManifest, ImportReport, ImportRequest
 
 @declare_command(
     "import",
-    exits=(Exit.UNUSABLE,),
     examples=("kebab import ~/kebab.zip", "kebab import kebab.zip --yes --json"),
 )
 @click.argument("path", metavar="FILE", type=click.Path())

@@ -8,7 +8,7 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import complete_paths, ndjson_option
+from kebab.cli.options import ndjson_option, refuse_contradictions
 from kebab.cli.progress import run_work
 from kebab.cli.render.ingest import render_ingest_report
 from kebab.config.load import replace_setting
@@ -20,7 +20,6 @@ from kebab.wire.ingest import IngestRequest, IngestTextRequest
 
 @declare_command(
     "ingest",
-    exits=(Exit.NO,),
     examples=(
         "kebab ingest ~/notes",
         "kebab ingest",
@@ -30,7 +29,7 @@ from kebab.wire.ingest import IngestRequest, IngestTextRequest
         'pbpaste | kebab ingest --stdin --title "Call with Ada"',
     ),
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]…", shell_complete=complete_paths)
+@click.argument("paths", nargs=-1, metavar="[PATH]…", type=click.Path())
 @click.option("--stdin", "from_stdin", is_flag=True, help="Read one document from stdin.")
 @click.option("--title", metavar="TITLE", help="The title of the document from stdin.")
 @click.option("--source-uri", metavar="URI", help="The origin of the document from stdin.")
@@ -86,13 +85,13 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
 
 def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other."""
-    if flags["from_stdin"]:
-        if paths or flags["force"] or flags["dry_run"]:
-            raise click.UsageError("`--stdin` takes neither PATH, `--force` nor `--dry-run`")
-        if not flags["title"]:
-            raise click.UsageError("`--stdin` needs `--title TITLE`")
-    elif flags["title"] or flags["source_uri"]:
-        raise click.UsageError("`--title` and `--source-uri` go with `--stdin`")
+    stdin, described = flags["from_stdin"], flags["title"] or flags["source_uri"]
+    others = paths or flags["force"] or flags["dry_run"]
+    refuse_contradictions(
+        (stdin and others, "`--stdin` takes neither PATH, `--force` nor `--dry-run`"),
+        (stdin and not flags["title"], "`--stdin` needs `--title TITLE`"),
+        (described and not stdin, "`--title` and `--source-uri` go with `--stdin`"),
+    )
 
 
 def _build_request(

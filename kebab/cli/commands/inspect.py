@@ -9,8 +9,6 @@ from kebab.cli.render.documents import render_chunk, render_document
 from kebab.errors.signal import Exit
 from kebab.wire.library import InspectChunkRequest, InspectDocRequest
 
-_EXITS = (Exit.NO, Exit.UNUSABLE)
-
 
 class _NameGroup(Group):
     """A group that takes the name of a document without a subcommand too."""
@@ -28,7 +26,6 @@ class _NameGroup(Group):
 @click.group(
     "inspect",
     cls=_NameGroup,
-    exits=_EXITS,
     examples=("kebab inspect notes/backup.md", "kebab inspect chunk 3f2a91"),
 )
 def command() -> None:
@@ -38,7 +35,7 @@ def command() -> None:
     """
 
 
-@command.command("doc", exits=_EXITS, examples=("kebab inspect doc notes/backup.md",))
+@command.command("doc", examples=("kebab inspect doc notes/backup.md",))
 @click.argument("name", shell_complete=complete("documents"))
 def doc(context: CommandContext, /, name: str) -> Exit:
     """Show a document with its passages.
@@ -48,7 +45,7 @@ def doc(context: CommandContext, /, name: str) -> Exit:
     return context.print_reply(context.run(InspectDocRequest(name=name)), render_document)
 
 
-@command.command("chunk", exits=_EXITS, examples=("kebab inspect chunk 3f2a91",))
+@command.command("chunk", examples=("kebab inspect chunk 3f2a91",))
 @click.argument("name", metavar="ID")
 def chunk(context: CommandContext, /, name: str) -> Exit:
     """Show a passage with its neighbours.

@@ -1,9 +1,8 @@
 """`kebab install` lets the clients of agents use kebab: by a skill, or as an MCP server.
 
-The comment of each client names the pages that define its files and their form. An entry is a
-member of a list of servers, such as `mcpServers.kebab`. JSON and YAML are written again; a file
-with comments is refused, because they would be lost. In TOML the lines of the entry's own table are
-changed, and the result is compared.
+`clients.toml` has the clients. An entry is a member of a list of servers, such as
+`mcpServers.kebab`. JSON and YAML are written again; a file with comments is refused, because they
+would be lost. In TOML the lines of the entry's own table are changed, and the result is compared.
 """
 
 import difflib
@@ -22,15 +21,18 @@ from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 import yaml
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from kebab import platform
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.hints import join_words
+from kebab.cli.options import refuse_contradictions
 from kebab.cli.prompt import confirm
-from kebab.cli.render.canvas import Canvas
+from kebab.cli.render.canvas import Canvas, render_difference
 from kebab.cli.render.health import render_install, render_overview
 from kebab.config.load import keep_copy, replace_settings_file
 from kebab.errors.catalog import ClientConfigInvalid, IoError
@@ -84,12 +86,8 @@ def keeps_members(found: Any) -> bool:
 
 
 class Client(Struct, frozen=True):
-    """A client: how it is recognised, and where it reads skills and MCP servers.
+    """A client of `clients.toml`: how it is recognised, and where it reads skills and servers."""
 
-    A path begins with the name of a folder of `Places`.
-    """
-
-    name: str
     title: str
     folder: str
     """The folder that shows that the client is installed."""
@@ -99,81 +97,27 @@ class Client(Struct, frozen=True):
     """The file with the list of MCP servers."""
     container: str = "mcpServers"
     """The key of that list."""
-    fixed: Entry = field(default_factory=dict)
-    """What an entry says besides the command."""
+    entry: Entry = field(default_factory=lambda: {"command": "{program}", "args": "{arguments}"})
+    """What the client reads of a server."""
     skills: str = ""
     """The folder of the skills; empty when the client reads none."""
     prefers_skill: bool = False
     """Whether the skill alone is installed unless the caller says otherwise."""
-    program_key: str = "command"
-    """The member with the program."""
-    has_arguments: bool = True
-    """Whether the arguments are a member `args`, and not the rest of the program's list."""
+    name: str = ""
 
     def build_entry(self, flags: Sequence[str], arguments: Sequence[str] = sys.argv) -> Entry:
         """Return the entry that starts the MCP server as this process was started."""
-        program, *first = find_program(arguments)
-        words = [*first, "mcp", *flags]
-        if self.has_arguments:
-            return {**self.fixed, self.program_key: program, "args": words}
-        return {**self.fixed, self.program_key: [program, *words]}
+        words = [*find_program(arguments), "mcp", *flags]
+        filled = {"{program}": words[0], "{arguments}": words[1:], "{command}": words}
+        return {key: filled.get(value, value) for key, value in self.entry.items()}
 
 
-_STDIO = {"type": "stdio"}
-_GOOSE = {**_STDIO, "name": NAME, "enabled": True}
-
-# fmt: off
-CLIENTS = (
-    # https://code.claude.com/docs/en/skills, https://code.claude.com/docs/en/mcp. The page advises
-    # `claude mcp add`; the file is edited directly, so that the change can be shown before.
-    Client("claude-code", "Claude Code", "claude", "claude", "claude-state/.claude.json",
-           fixed=_STDIO, skills="claude/skills", prefers_skill=True),
-    # https://developers.openai.com/codex/mcp, https://developers.openai.com/codex/skills
-    Client("codex", "Codex", "codex", "codex", "codex/config.toml",
-           "mcp_servers", skills="home/.agents/skills"),
-    # https://cursor.com/docs/context/mcp, https://cursor.com/docs/context/skills
-    Client("cursor", "Cursor", "cursor", "cursor", "cursor/mcp.json",
-           fixed=_STDIO, skills="cursor/skills"),
-    # https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
-    # https://code.visualstudio.com/docs/agent-customization/agent-skills
-    Client("vscode", "Visual Studio Code", "vscode", "code", "vscode/mcp.json",
-           "servers", _STDIO, skills="home/.copilot/skills"),
-    # https://geminicli.com/docs/tools/mcp-server,
-    # https://geminicli.com/docs/cli/using-agent-skills
-    Client("gemini", "Gemini CLI", "gemini", "gemini", "gemini/settings.json",
-           skills="gemini/skills"),
-    # https://zed.dev/docs/ai/mcp; older versions ask for `"source": "custom"`.
-    Client("zed", "Zed", "zed", "zed", "zed/settings.json",
-           "context_servers", {"source": "custom"}),
-    # https://modelcontextprotocol.io/docs/develop/connect-local-servers
-    Client("claude-desktop", "Claude Desktop", "claude-desktop", "claude-desktop",
-           "claude-desktop/claude_desktop_config.json"),
-    # https://docs.windsurf.com/windsurf/cascade/mcp
-    Client("windsurf", "Windsurf", "codeium/windsurf", "windsurf",
-           "codeium/windsurf/mcp_config.json"),
-    # https://lmstudio.ai/docs/app/mcp
-    Client("lmstudio", "LM Studio", "lmstudio", "lms", "lmstudio/mcp.json"),
-    # https://docs.continue.dev/customize/deep-dives/mcp: a folder with the files of other clients.
-    Client("continue", "Continue", "continue", "cn",
-           "continue/mcpServers/kebab.json"),
-    # https://opencode.ai/docs/mcp-servers: the list `command` has the arguments, too.
-    Client("opencode", "OpenCode", "opencode", "opencode", "opencode/opencode.json", "mcp",
-           {"type": "local", "enabled": True}, has_arguments=False),
-    # https://block.github.io/goose/docs/guides/config-files
-    Client("goose", "Goose", "goose", "goose", "goose/config.yaml", "extensions", _GOOSE,
-           program_key="cmd"),
+CLIENTS = tuple(
+    replace(client, name=name)
+    for name, client in msgspec.toml.decode(
+        Path(__file__).with_name("clients.toml").read_bytes(), type=dict[str, Client]
+    ).items()
 )
-# fmt: on
-
-
-_NAMED = {"claude": "CLAUDE_CONFIG_DIR", "claude-state": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME"}
-"""The environment variables that name a folder."""
-
-_IN_CONFIG = ("zed", "opencode", "goose")
-"""The folders in `~/.config` on every system."""
-
-_OF_SYSTEM = {"vscode": "Code/User", "claude-desktop": "Claude"}
-"""The folders that depend on the system, below that of the settings of all programs."""
 
 
 class Places(Struct, frozen=True):
@@ -185,8 +129,16 @@ class Places(Struct, frozen=True):
 
     def resolve(self, path: str) -> Path:
         """Return the absolute path for a path of a client."""
-        folder, _, below = path.partition("/")
-        return self._find_folder(folder) / below
+        is_mac, named = self.system == "darwin", self.environ.get
+        config = "~/.config" if is_mac else named("XDG_CONFIG_HOME") or "~/.config"
+        filled = path.format(
+            config=config,
+            settings="~/Library/Application Support" if is_mac else config,
+            claude=named("CLAUDE_CONFIG_DIR") or "~/.claude",
+            claude_state=named("CLAUDE_CONFIG_DIR") or "~",
+            codex=named("CODEX_HOME") or "~/.codex",
+        )
+        return self.home / filled.removeprefix("~/")
 
     def find_skill(self, client: Client) -> Path | None:
         """Return the file of the skill, None when the client reads no skills."""
@@ -197,21 +149,6 @@ class Places(Struct, frozen=True):
         return self.resolve(client.folder).is_dir() or bool(
             shutil.which(client.program, path=self.environ.get("PATH", os.defpath))
         )
-
-    def _find_folder(self, name: str) -> Path:
-        if named := self.environ.get(_NAMED.get(name, "")):
-            return Path(os.path.expanduser(named))  # noqa: PTH111 - a `~` of nobody is a name
-        is_mac = self.system == "darwin"
-        config = self.home / ".config"
-        if not is_mac and (xdg := self.environ.get("XDG_CONFIG_HOME")):
-            config = Path(xdg)
-        if name in _OF_SYSTEM:
-            return (self.home / "Library/Application Support" if is_mac else config) / _OF_SYSTEM[
-                name
-            ]
-        if name in _IN_CONFIG:
-            return config / name
-        return self.home if name in ("home", "claude-state") else self.home / f".{name}"
 
 
 _WHEEL = Path(__file__).parents[2] / "_data" / "integrations"
@@ -501,8 +438,12 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     so does the skill where `kebab` is not on the `PATH`. A skill that was edited is kept as a copy
     beside the new one. Nothing happens when everything is already as it should be.
     """
-    _refuse_contradictions(client, flags)
     dry_run, uninstall = flags["dry_run"], flags["uninstall"]
+    refuse_contradictions(
+        (flags["print_only"] and (uninstall or dry_run), "`--print` changes nothing"),
+        (client and flags["lists"], "`--list` lists all clients"),
+        (not client and (flags["print_only"] or uninstall or dry_run), "name the client"),
+    )
     data_dir = os.path.expanduser(context.flags.data_dir or "")  # noqa: PTH111 - a `~` of nobody is a name
     named = (("--config", context.flags.config), ("--data-dir", data_dir))
     server_flags = [word for flag, value in named if value for word in (flag, resolve_path(value))]
@@ -542,17 +483,6 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     return context.print_reply(report, render)
 
 
-def _refuse_contradictions(client: str | None, flags: Mapping[str, bool]) -> None:
-    changes = flags["uninstall"] or flags["dry_run"]
-    if flags["print_only"] and changes:
-        cause = "`--print` changes nothing, so `--uninstall` and `--dry-run` have no meaning"
-        raise click.UsageError(cause)
-    if client is not None and flags["lists"]:
-        raise click.UsageError("`--list` lists all clients")
-    if client is None and (flags["print_only"] or changes):
-        raise click.UsageError("name the client")
-
-
 def _choose_kinds(client: Client, flags: Mapping[str, bool]) -> tuple[IntegrationKind, ...]:
     """Return what to install: what is asked for, or what suits the client; or all to remove."""
     skill = flags["skill"]
@@ -586,7 +516,6 @@ def _survey_clients(places: Places, flags: Sequence[str]) -> InstallOverview:
 
 def render_diffs(plans: Sequence[FilePlan], canvas: Canvas) -> Iterator[str]:
     """Yield the differences that changes make, as unified diffs."""
-    paint = {"+": canvas.success, "-": canvas.warning}
     for plan in plans:
         if plan.is_needed:
             before, after = (
@@ -595,5 +524,5 @@ def render_diffs(plans: Sequence[FilePlan], canvas: Canvas) -> Iterator[str]:
             )
             # Few lines, because those beside an entry may be the secrets of another server.
             names = (str(plan.path), str(plan.path))
-            for line in difflib.unified_diff(before, after, *names, n=1, lineterm=""):
-                yield paint.get(line[:1], canvas.dim)(line)
+            lines = difflib.unified_diff(before, after, *names, n=1, lineterm="")
+            yield from render_difference(lines, canvas)

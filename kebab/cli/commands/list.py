@@ -18,7 +18,6 @@ _SCREEN = 100
 
 @declare_command(
     "list",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab list",
         "kebab list --tag ops --path 'runbooks/**' --since 2025-01-01",
@@ -43,10 +42,9 @@ def command(
     """List the documents.
 
     They are sorted by source and path, or as `--sort` says. A terminal shows the first 100, unless
-    `--limit` or `--all` is given, and one line for a mailbox or an archive with the documents in
-    it, unless `--all` is given; a pipe and `--json` get all of them. The date is what `--since` and
-    `--until` compare: that of the document, else the time of its file. In a pipe, tabs separate the
-    fields: id, source, path, title, passages, date, freshness.
+    `--limit` or `--all` is given; a pipe and `--json` get all of them. The date is what `--since`
+    and `--until` compare: that of the document, else the time of its file. In a pipe, tabs separate
+    the fields: id, source, path, title, passages, date, freshness.
     """
     if all_ and limit is not None:
         raise click.UsageError("`--all` and `--limit` exclude each other")
@@ -56,7 +54,7 @@ def command(
     fields = {**merge_flags({"offset": offset}, flags), "limit": limit}
     reply = context.run(build_request(fields, ListRequest))
     next_page = context.repeat_command_with("--offset", str(offset + len(reply.documents)))
-    render = partial(render_document_list, next_page=next_page, whole=all_)
+    render = partial(render_document_list, next_page=next_page)
     status = context.print_reply(reply, render)
     if not to_person and (reply.has_more or not reply.documents):
         context.print_notes(reply, partial(render_list_notes, next_page=next_page))

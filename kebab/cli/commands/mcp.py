@@ -18,7 +18,6 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
 
 @declare_command(
     "mcp",
-    exits=(),
     examples=("kebab mcp", "kebab mcp --data-dir ~/work/kebab --allow-write"),
 )
 @click.option("--allow-write", is_flag=True, help="Offer the tool `ingest`.")

@@ -48,7 +48,7 @@ def pull(context: CommandContext, /, name: str, folder: str | None) -> Exit:
     return context.print_reply(reply, render_model_report, status)
 
 
-@command.command("use", exits=(Exit.UNUSABLE,), examples=("kebab model use auto",))
+@command.command("use", examples=("kebab model use auto",))
 @click.argument("name", metavar="NAME", shell_complete=complete("models"))
 @_folder
 def use(context: CommandContext, /, name: str, folder: str | None) -> Exit:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import PurePath
 from subprocess import DEVNULL, Popen, TimeoutExpired
 from threading import Thread
@@ -30,7 +30,7 @@ from kebab.core.files import find_container
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.errors.signal import Exit
 from kebab.errors.system import build_missing_program, build_read_error
-from kebab.wire.citation import ABSENT, Citation, CodeCitation, LineCitation, PageCitation
+from kebab.wire.citation import ABSENT, CodeCitation, LineCitation, PageCitation
 from kebab.wire.fetch import FetchRequest, OpenReport
 from kebab.wire.health import RunningServer, WebPageReport
 from kebab.wire.library import FetchResult
@@ -45,7 +45,6 @@ _MAX_RANK_DIGITS = 4
 
 @declare_command(
     "open",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab open 2",
         "kebab open notes/backup.md:12",
@@ -76,20 +75,18 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
         return context.print_reply(found, _render_command)
     from kebab.cli.render.hits import get_line
 
-    # Where a file no longer has the passage, its last line is shown.
-    line = max(1, min(get_line(found.citation) or 1, found.line_count))
-    file = find_container(str(found.file))
-    if file == found.file:
-        words = build_open_command(file, found.citation, line, os.environ)
-    else:  # a program opens the file that holds the document
-        words = build_opener_command(file, os.environ, f"kebab fetch {shlex.quote(ref)}")
+    # A program opens the file that holds the document.
+    file, line = find_container(str(found.file)), get_line(found.citation)
+    if line is not None:  # where a file no longer has the passage, its last line is shown
+        line = max(1, min(line, found.line_count)) if file == found.file else None
+    words = build_open_command(file, line, found.citation.uri, os.environ)
     if not print_only:
         run_command(words, file, context.channels, quiet=context.flags.machine)
     report = OpenReport(
         doc_id=found.doc_id,
         doc_path=found.doc_path,
         file=file,
-        line=line,
+        line=line or 1,
         page=found.citation.page.number if isinstance(found.citation, PageCitation) else None,
         command_line=words,
         ran=not print_only,
@@ -136,44 +133,52 @@ def _render_command(reply: OpenReport, canvas: "Canvas") -> Iterator[str]:
         yield shlex.join(reply.command_line)
 
 
+_TERMINAL_EDITORS = (
+    "vi vim nvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient less"
+)
 _EDITORS = {
-    "vi vim nvim gvim mvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient"
-    " gedit xed pluma gnome-text-editor bbedit less": ("+{number}", "{file}"),
-    "code code-insiders codium vscodium cursor windsurf positron": ("--goto", "{file}:{number}"),
-    "subl sublime_text zed zeditor atom pulsar lapce": ("{file}:{number}",),
-    "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite mate": (
-        "--line",
-        "{number}",
+    f"{_TERMINAL_EDITORS} gvim mvim gedit xed pluma gnome-text-editor bbedit": (
+        "+{line}",
         "{file}",
     ),
-    "notepad++": ("-n{number}", "{file}"),
+    "code code-insiders codium vscodium cursor windsurf positron": ("--goto", "{file}:{line}"),
+    "subl sublime_text zed zeditor atom pulsar lapce": ("{file}:{line}",),
+    "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite mate": (
+        "--line",
+        "{line}",
+        "{file}",
+    ),
+    "notepad++": ("-n{line}", "{file}"),
 }
 """How editors take a line; the JetBrains editors take `--line` before the file."""
 
 _SYSTEM_OPENERS = ("open", "xdg-open")
-_OPENERS, _TEXT_OPENERS = {"darwin": ("open",)}, {"darwin": ("open", "-t")}
-"""What shows a text; the others run a script, which a document may be."""
 
 
-def build_command(file: str, line: int, environ: Mapping[str, str]) -> list[str]:
-    """Return the command of `VISUAL` or `EDITOR`, else that of the system, which knows no lines.
+def build_open_command(
+    file: str, line: int | None, ref: str, environ: Mapping[str, str], *, in_window: bool = False
+) -> list[str]:
+    """Return the command that opens a file: in an editor at a line, else in its own program.
 
-    An editor that is not known gets the file without the line.
+    The editor is that of `VISUAL` or `EDITOR`; one that is not known gets the file only. With
+    `in_window` an editor that needs a terminal is not used.
 
     Raises:
-        DependencyMissing: There is no editor and no program of the system.
+        DependencyMissing: There is no program for it; what helps shows the reference `ref`.
     """
-    editor = _find_editor(environ)
-    if not editor:
-        return build_opener_command(file, environ, _name_editor(), is_text=True)
-    words = split_words(editor)
-    name = PurePath(words[0]).name.lower().removesuffix(".exe")
-    found = (syntax for names, syntax in _EDITORS.items() if name in names.split())
-    return [*words, *(one.format(file=file, number=line) for one in next(found, ("{file}",)))]
+    editor = environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+    words = split_words(editor) if editor and line is not None else []
+    name = PurePath(words[0]).name.lower().removesuffix(".exe") if words else ""
+    if words and not (in_window and name in _TERMINAL_EDITORS.split()):
+        found = (syntax for names, syntax in _EDITORS.items() if name in names.split())
+        return [*words, *(one.format(file=file, line=line) for one in next(found, ("{file}",)))]
+    remedy = f"kebab fetch {shlex.quote(ref)}"
+    if line is not None:
+        remedy = _WINDOW_REMEDY if in_window else _name_editor()
+    return build_opener_command(file, environ, remedy, is_text=line is not None)
 
 
-def _find_editor(environ: Mapping[str, str]) -> str:
-    return environ.get("VISUAL", "").strip() or environ.get("EDITOR", "").strip()
+_WINDOW_REMEDY = "export VISUAL=code"
 
 
 def _name_editor() -> str:
@@ -189,11 +194,11 @@ def build_opener_command(
     Raises:
         DependencyMissing: There is none; `remedy` names another program.
     """
-    openers = _TEXT_OPENERS if is_text else _OPENERS
-    opener = openers.get(platform.SYSTEM, ("xdg-open",))
-    if shutil.which(opener[0], path=environ.get("PATH")) is None:
-        raise build_missing_program(opener[0], "opening a file", remedy)
-    return [*opener, file]
+    opener = "open" if platform.SYSTEM == "darwin" else "xdg-open"
+    if shutil.which(opener, path=environ.get("PATH")) is None:
+        raise build_missing_program(opener, "opening a file", remedy)
+    # Without `-t` macOS runs a script, which a document may be.
+    return [opener, *["-t"] * (is_text and opener == "open"), file]
 
 
 def split_words(command: str) -> list[str]:
@@ -206,6 +211,17 @@ def split_words(command: str) -> list[str]:
         return command.split()
 
 
+@contextmanager
+def _translate_start_errors(program: str, remedy: str) -> Iterator[None]:
+    """Translate the errors of starting a program; `remedy` is what helps where it is missing."""
+    try:
+        yield
+    except FileNotFoundError as fault:
+        raise build_missing_program(program, f"opening with `{program}`", remedy) from fault
+    except OSError as fault:
+        raise build_read_error(program, f"it cannot be started, {fault.strerror}") from fault
+
+
 def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet: bool) -> None:
     """Run the command at the terminal and wait; with `quiet` it has no terminal.
 
@@ -215,14 +231,8 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
     """
     terminal = (None, channels.out.descriptor, channels.err.descriptor)
     stdin, out, err = (DEVNULL,) * 3 if quiet else terminal
-    try:
+    with _translate_start_errors(words[0], _name_editor()):
         done = subprocess.run(words, stdin=stdin, stdout=out, stderr=err, check=False)  # noqa: S603 - the editor that the user names
-    except FileNotFoundError as fault:
-        feature = f"opening a file with `{words[0]}`"
-        raise build_missing_program(words[0], feature, _name_editor()) from fault
-    except OSError as fault:
-        cause = f"`{words[0]}` cannot be started, {fault.strerror}"
-        raise build_read_error(file, cause) from fault
     media = get_media_type(detect_media_type(file) or "")
     has_lines = media.cites in (CitationKind.LINE, CitationKind.CODE)
     if done.returncode and words[0] in _SYSTEM_OPENERS and has_lines:
@@ -230,40 +240,6 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
         raise build_missing_program(words[0], f"opening {file}", _name_editor())
     if done.returncode:
         raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")
-
-
-_WINDOWLESS = (
-    "vi vim nvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient less"
-)
-"""Editors that need a terminal."""
-
-
-def build_window_command(
-    file: str, citation: Citation, line: int, environ: Mapping[str, str]
-) -> list[str]:
-    """Return the command that opens a file at a citation without a terminal.
-
-    Raises:
-        DependencyMissing: There is no program for the file.
-    """
-    editor = _find_editor(environ)
-    name = PurePath(split_words(editor)[0]).name.lower() if editor else ""
-    if name in _WINDOWLESS.split() and isinstance(citation, LineCitation | CodeCitation):
-        return build_opener_command(file, environ, "export VISUAL=code", is_text=True)
-    return build_open_command(file, citation, line, environ)
-
-
-def build_open_command(
-    file: str, citation: Citation, line: int, environ: Mapping[str, str]
-) -> list[str]:
-    """Return the command that opens a file at a citation; `line` is used for lines only.
-
-    Raises:
-        DependencyMissing: There is no program for the file.
-    """
-    if isinstance(citation, LineCitation | CodeCitation):
-        return build_command(file, line, environ)
-    return build_opener_command(file, environ, f"kebab fetch {shlex.quote(citation.uri)}")
 
 
 _WAIT_S = 3.0
@@ -290,15 +266,10 @@ def start_program(words: list[str], remedy: str) -> None:
         DependencyMissing: It does not exist; `remedy` is what helps.
         IoError: It cannot be started, or fails.
     """
-    name = shlex.quote(words[0])
-    try:
+    with _translate_start_errors(words[0], remedy):
         process = Popen(  # noqa: S603 - the program that the user names
             words, stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
         )
-    except FileNotFoundError as fault:
-        raise build_missing_program(words[0], f"opening with `{name}`", remedy) from fault
-    except OSError as fault:
-        raise build_read_error(words[0], f"it cannot be started, {fault.strerror}") from fault
     try:
         status = process.wait(_WAIT_S)
     except TimeoutExpired:
@@ -315,9 +286,9 @@ def open_in_editor(found: FetchResult, line: int) -> None:
         DependencyMissing: There is no program for it.
         IoError: The program cannot be started, or fails.
     """
-    file = str(found.file)
-    words = build_window_command(find_container(file), found.citation, line, os.environ)
-    start_program(words, "export VISUAL=code")
+    file, uri = find_container(str(found.file)), found.citation.uri
+    at = line if isinstance(found.citation, LineCitation | CodeCitation) else None
+    start_program(build_open_command(file, at, uri, os.environ, in_window=True), _WINDOW_REMEDY)
 
 
 _START_S, _PAUSE_S = 30.0, 0.05

@@ -12,7 +12,6 @@ from kebab.wire.fetch import OutlineRequest
 
 @declare_command(
     "outline",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab outline",
         "kebab outline runbooks --depth 1",

@@ -14,7 +14,6 @@ from kebab.wire.published import PublishReport, PublishRequest
 
 @declare_command(
     "publish",
-    exits=(Exit.UNUSABLE,),
     examples=(
         "kebab publish s3://team-bucket/handbook",
         "kebab publish /srv/www/kb",

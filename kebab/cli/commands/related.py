@@ -15,7 +15,6 @@ from kebab.wire.search import MAX_LIMIT
 
 @declare_command(
     "related",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab related notes/backup.md",
         "kebab related 3f2a91 --tag ops --since 1y --limit 5",

@@ -10,26 +10,24 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 from msgspec.structs import replace
 
-from kebab.cli.channels import Display, OutputChannel
 from kebab.cli.command import declare_command
 from kebab.cli.options import (
     build_request,
-    complete_paths,
     limit_option,
     merge_flags,
     ndjson_option,
+    refuse_contradictions,
 )
 from kebab.cli.progress import EventLines, run_review, stream_review
 from kebab.cli.prompt import confirm
-from kebab.cli.render.canvas import clean, truncate
-from kebab.cli.render.progress import CLEAR_LINE
+from kebab.cli.render.canvas import clean
+from kebab.cli.render.progress import StatusDisplay
 from kebab.cli.render.review import (
     ReviewTally,
     SarifLog,
     render_applied,
     render_fix_plan,
     render_items,
-    render_no_page,
     render_path,
     render_positions,
     render_review_notes,
@@ -65,7 +63,7 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
     given = {name for name, value in flags.items() if value} | ({"names"} if names else set())
     for_apply = [f"--{name.replace('_', '-')}" for name in _APPLY_FLAGS if flags[name]]
     is_form = form != "text"
-    for is_wrong, cause in (
+    refuse_contradictions(
         (not given & {"names", "run_id"}, "give DOC, PATH or GLOB, or `--run-id`"),
         (names and flags["run_id"], "`--run-id` and DOC, PATH or GLOB exclude each other"),
         (flags["cursor"] and not flags["run_id"], "`--cursor` goes with `--run-id`"),
@@ -75,14 +73,11 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
         (is_form and given & {"apply", "stream"}, "`--format` is for findings as text"),
         (flags["apply"] and given & {"stream", "cursor"}, "`--apply` is for all pages"),
         (for_apply and not flags["apply"], f"`{''.join(for_apply[:1])}` goes with `--apply`"),
-    ):
-        if is_wrong:
-            raise click.UsageError(cause)
+    )
 
 
 @declare_command(
     "review",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         "kebab review README.md",
         "kebab review 'docs/**/*.md' --no-llm --fail-on error --format sarif",
@@ -91,7 +86,7 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
         "kebab review docs --changed main",
     ),
 )
-@click.argument("names", nargs=-1, metavar="[PATH|GLOB…]", shell_complete=complete_paths)
+@click.argument("names", nargs=-1, metavar="[PATH|GLOB…]", type=click.Path())
 @click.option(
     "--tier",
     type=click.Choice(get_args(ReviewTierName)),
@@ -158,7 +153,7 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         return stream_review(context, _build_request(names, flags, all_pages=True))
     if context.flags.machine:
         page, cancelled = review_quietly(context, _build_request(names, flags))
-        return context.print_reply(page, render_no_page, Exit.INTERRUPTED if cancelled else None)
+        return context.print_reply(page, lambda *_: (), Exit.INTERRUPTED if cancelled else None)
     return review_and_show(context, _build_request(names, flags, all_pages=True), form)
 
 
@@ -175,9 +170,6 @@ def _build_request(
         "all_pages": all_pages,
     }
     return build_request(merge_flags({}, fields), ReviewRequest)
-
-
-_EVERY_MS = 30_000
 
 
 class PageDisplay:
@@ -238,32 +230,20 @@ class SarifDisplay(PageDisplay):
         self._out.write_lines(self._log.render(tally, completed=completed))
 
 
-class ReviewDisplay(Display["ReviewEvent"]):
-    """Shows the pages of a review, and on stderr a line about the work.
-
-    On a terminal the line changes every half second; elsewhere there is one every 30 seconds.
-    """
-
-    silence_s = 0.5
+class ReviewDisplay(StatusDisplay["ReviewEvent"]):
+    """Shows the pages of a review, and the state of the work."""
 
     def __init__(
         self, context: CommandContext, pages: PageDisplay, *, verb: str = "reviewing"
     ) -> None:
-        self._verb = verb
+        super().__init__(context.channels.err, context.create_canvas(context.channels.err))
         self.tally = ReviewTally()
         self.status = Exit.DONE
         self.run_id: str | None = None
         self._pages = pages
         self._last: AgentItems | None = None
-        self._channel: OutputChannel = context.channels.err
-        self._canvas = context.create_canvas(self._channel)
-        self._label, self._units = verb, ""
-        self._is_drawn = False
-        self._written_ms = 0.0
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the line."""
-        self.abort()
+        self._verb = self._label = verb
+        self._units = ""
 
     def __call__(self, event: ReviewEvent) -> bool:
         """Show an event; only pages are seen at once."""
@@ -285,29 +265,16 @@ class ReviewDisplay(Display["ReviewEvent"]):
         self.abort()
         self._pages.show(page)
 
-    def show_heartbeat(self, elapsed_ms: float) -> None:
-        """Write the line about the work."""
-        line = f"{self._label}  {self._units}{elapsed_ms / 1000:.0f} s"
-        if self._canvas.live:
-            line = truncate(line, self._channel.columns - 1)
-            self._channel.write(CLEAR_LINE + self._canvas.dim(line))
-            self._is_drawn = True
-        elif elapsed_ms - self._written_ms >= _EVERY_MS:
-            self._written_ms = elapsed_ms
-            self._channel.write(f"{line}\n")
+    def describe(self, elapsed_ms: float) -> str:
+        """Return the document, the number of its units, and the time."""
+        return f"{self._label}  {self._units}{elapsed_ms / 1000:.0f} s"
 
-    def finish(self, reply: AgentItems, *, completed: bool) -> None:
+    def show_end(self, reply: AgentItems, *, completed: bool) -> None:
         """Show the last page unless it was reported, and the summary."""
         last = self._last
         if last is None or (reply.chunk_id, reply.items) != (last.chunk_id, last.items):
             self._show(reply)
         self._pages.finish(self.tally, completed=completed)
-
-    def abort(self) -> None:
-        """Remove the line."""
-        if self._is_drawn:
-            self._channel.write(CLEAR_LINE)
-            self._is_drawn = False
 
 
 def review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
@@ -317,8 +284,8 @@ def review_and_show(context: CommandContext, request: ReviewRequest, form: str) 
     display = ReviewDisplay(context, pages)
     reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
-        return context.print_reply(reply, render_no_page)
-    display.finish(reply, completed=not cancelled)
+        return context.print_reply(reply, lambda *_: ())
+    display.show_end(reply, completed=not cancelled)
     write_notes(context, display, completed=not cancelled)
     return Exit.INTERRUPTED if cancelled else display.status
 

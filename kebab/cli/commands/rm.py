@@ -12,7 +12,6 @@ from kebab.wire.library import RmRequest
 
 @declare_command(
     "rm",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=("kebab rm notes/draft.md", "kebab rm 3f2a91 77b0c4"),
 )
 @click.argument(

@@ -1,24 +1,34 @@
 """`kebab schema` describes this build: its statistics, its commands, its schemas."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 import click
 
 from kebab.cli.command import EXIT_MEANINGS, Command, Group, declare_command, root, summarize_help
-from kebab.cli.context import CommandContext
 from kebab.cli.options import MODES, GlobalOption, complete, create_global_options, filter_options
-from kebab.errors.signal import Exit
-from kebab.wire.health import CommandList, CommandUsage
+from kebab.config.settings import Settings
+from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.health import (
+    CommandList,
+    CommandUsage,
+    Introspection,
+    SchemaDocument,
+    SchemaRequest,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kebab.cli.context import CommandContext
     from kebab.cli.render.canvas import Canvas
-    from kebab.wire.health import Introspection
+    from kebab.errors.signal import Exit
+    from kebab.wire.record import Reply
 
 
 @declare_command(
     "schema",
-    exits=(Exit.NO,),
     examples=(
         "kebab schema",
         "kebab schema --json | jq .capabilities",
@@ -54,31 +64,31 @@ def command(
         raise click.UsageError("give one of NAME, `--commands` and `--errors`")
     if reader and not commands:
         raise click.UsageError("`--for` goes with `--commands`")
-    if name is not None:
-        from kebab.cli.render.health import render_schema_document
-        from kebab.wire.json_schema import find_schema
-
-        return context.print_reply(find_schema(name), render_schema_document)
-    if commands:
-        from kebab.cli.render.health import render_command_list
-
-        return context.print_reply(list_commands(reading=bool(reader)), render_command_list)
     if errors:
         from kebab.cli.render.errors import render_error_table
-        from kebab.config.settings import Settings
-        from kebab.wire.error import ErrorCatalog, ExplainRequest
 
         catalog = context.run(ExplainRequest(), Settings())
         assert isinstance(catalog, ErrorCatalog)
         return context.print_reply(catalog, render_error_table)
-    from kebab.wire.health import SchemaRequest
+    if name is not None:
+        from kebab.wire.json_schema import find_schema
 
-    def render(reply: "Introspection", canvas: "Canvas") -> Iterable[str]:
-        from kebab.cli.render.health import render_schema
+        return context.print_reply(find_schema(name), _render)
+    return context.print_reply(
+        list_commands(reading=bool(reader)) if commands else context.run(SchemaRequest()), _render
+    )
 
-        return render_schema(reply, canvas)
 
-    return context.print_reply(context.run(SchemaRequest()), render)
+def _render(reply: Reply, canvas: Canvas) -> Iterable[str]:
+    """Yield a reply as text; `--json` does not wait for what draws."""
+    from kebab.cli.render import health
+
+    if isinstance(reply, SchemaDocument):
+        return health.render_schema_document(reply, canvas)
+    if isinstance(reply, CommandList):
+        return health.render_command_list(reply, canvas)
+    assert isinstance(reply, Introspection)
+    return health.render_schema(reply, canvas)
 
 
 _LONGEST_CHOICES = 30

@@ -20,7 +20,9 @@ from kebab.cli.options import (
     merge_flags,
     mode_option,
     ndjson_option,
+    read_argument,
     read_form,
+    refuse_contradictions,
     rerank_option,
 )
 from kebab.cli.progress import EventLines, in_option, refresh_folder
@@ -34,24 +36,12 @@ if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.hits import Paging
 
-_STDIN = ("-",)
 _EXAMPLES = (
     'kebab search "how do I restore a backup"',
     "kebab search snapshot --tag ops --since 30d --limit 5",
     "kebab search --mode lexical '\"exact phrase\"' -- -draft",
 )
 """What is shown without a query."""
-
-
-def read_argument(words: tuple[str, ...], limit: int) -> str:
-    """Return the words of an argument as one text; `-` alone stands for the text on stdin.
-
-    At most one byte more than `limit` is read, so that a longer text can be refused.
-    """
-    if words != _STDIN:
-        return " ".join(words)
-    raw = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
-    return raw.decode("utf-8-sig", "surrogateescape").strip()
 
 
 FORM_DEFAULTS: dict[str, dict[str, Any]] = {
@@ -62,34 +52,44 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 """The forms of text output with the fields of the request that each changes by default."""
 
 
-def _refuse_contradictions(query: tuple[str, ...], flags: dict[str, Any]) -> None:
+def _check_flags(query: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other."""
-    if flags["bulk"] and (query or flags["queries"] or flags["stream"]):
-        raise click.UsageError("`--bulk` takes its queries from stdin")
-    if flags["interactive"]:
-        for name in ("bulk", "stream", "queries", "cursor"):
-            flag = "--query" if name == "queries" else f"--{name}"
-            if flags[name]:
-                raise click.UsageError(f"`--interactive` and `{flag}` exclude each other")
-    if flags["files_with_matches"] and flags["form"] not in ("text", "paths"):
-        raise click.UsageError(f"`-l` prints paths and `--format {flags['form']}` does not")
+    names = {"bulk": "--bulk", "stream": "--stream", "queries": "--query", "cursor": "--cursor"}
+    no_text = flags["form"] not in ("text", "paths")
+    refuse_contradictions(
+        (
+            flags["bulk"] and (query or flags["queries"] or flags["stream"]),
+            "`--bulk` takes its queries from stdin",
+        ),
+        *(
+            (
+                flags["interactive"] and flags[name],
+                f"`--interactive` and `{flag}` exclude each other",
+            )
+            for name, flag in names.items()
+        ),
+        (
+            flags["files_with_matches"] and no_text,
+            f"`-l` prints paths and `--format {flags['form']}` does not",
+        ),
+    )
 
 
 def _render_page(
     context: CommandContext, form: str, paging: "Paging", reply: SearchResponse, canvas: "Canvas"
 ) -> Iterator[str]:
     """Return the lines of a page in a form of text output; notes on paths go to stderr."""
-    if form == "text":
-        from kebab.cli.render.hits import render_hits
+    from kebab.cli.render.hits import render_hits, render_notes
 
+    if form == "text":
         return render_hits(reply, canvas, paging)
     from kebab.cli.render import compact
 
-    more = reply.has_more and reply.next_cursor and reply.hits
-    next_page = paging.suggest_more(reply) if more else ""
     if form == "compact":
+        more = reply.has_more and reply.next_cursor and reply.hits
+        next_page = paging.suggest_more(reply) if more else ""
         return compact.render_compact(reply, canvas, next_page, shows_weak=paging.shows_weak)
-    context.print_notes(reply, partial(compact.render_notes, next_page=next_page))
+    context.print_notes(reply, partial(render_notes, paging=paging))
     return compact.render_paths(reply, canvas)
 
 
@@ -99,7 +99,6 @@ _LONGEST_REPEATED = 200
 
 @declare_command(
     "search",
-    exits=(Exit.NO, Exit.UNUSABLE),
     examples=(
         *_EXAMPLES,
         'kebab search "restore a backup" --format compact',
@@ -166,7 +165,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     type, as `-i` does. The exit status is 1 when no hit is above weak
     confidence.
     """
-    _refuse_contradictions(query, flags)
+    _check_flags(query, flags)
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), flags.pop("form")
     form = "paths" if flags.pop("files_with_matches") else form
     show_all, interactive = flags.pop("show_all"), flags.pop("interactive")
@@ -201,7 +200,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
             context.channels.err.write_lines(["examples:", *(f"  {one}" for one in _EXAMPLES)])
     if interactive:
         return _pick_hit(context, settings, " ".join(query), fields, folder)
-    text = read_argument(query, MAX_QUERY_BYTES)
+    text = read_argument(query, "query", MAX_QUERY_BYTES)
     if text != " ".join(query) and len(text) <= _LONGEST_REPEATED:
         # Commands that repeat this one have the query.
         context.arguments = tuple(text if one == query[0] else one for one in context.arguments)
@@ -265,8 +264,8 @@ def _pick_hit(
             return kebab.run(build_request({**fields, **changes}, SearchRequest))
 
         def open_hit(hit: SearchHit, file: str) -> None:
-            line = get_line(hit.citation) or 1
-            words = build_open_command(file, hit.citation, line, os.environ)
+            line, uri = get_line(hit.citation), hit.citation.uri
+            words = build_open_command(file, line, uri, os.environ)
             run_command(words, file, OutputChannels(channel, channel), quiet=False)
 
         color = context.create_canvas(channel).color

@@ -19,14 +19,14 @@ from msgspec.structs import replace
 from kebab.cli.command import declare_command
 from kebab.cli.commands.open import open_browser, open_in_editor
 from kebab.cli.options import Count, Fraction
-from kebab.cli.render.canvas import Canvas, clean
+from kebab.cli.render.canvas import Canvas
 from kebab.config.settings import resolve_paths
 from kebab.errors.catalog import DependencyMissing, IoError
 from kebab.errors.signal import Exit
 from kebab.wire.ask import Answer
 from kebab.wire.fetch import FetchList, GrepResponse
 from kebab.wire.health import HttpServerStarted, RunningServer, RunningWatcher, ServeStatus
-from kebab.wire.record import NotFound, Reply, format_timestamp
+from kebab.wire.record import Reply, format_timestamp
 from kebab.wire.search import SearchResponse
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ BACKGROUND_IDLE_S = 7_200.0
 
 @declare_command(
     "serve",
-    exits=(Exit.NO,),
     examples=(
         "kebab serve --open",
         "kebab serve --watch --allow-write",
@@ -258,7 +257,9 @@ def _render(reply: Reply) -> Iterable[str]:
         more = reply.has_more and reply.hits
         return render_compact(reply, _PIPE, f'cursor "{reply.next_cursor}"' if more else "")
     if isinstance(reply, FetchList):
-        return _render_fetched(reply)
+        from kebab.cli.render.lines import render_fetched
+
+        return render_fetched(reply, _PIPE, named=True)
     if isinstance(reply, GrepResponse):
         from kebab.cli.render.lines import list_grep_notes, render_below_files
 
@@ -270,26 +271,6 @@ def _render(reply: Reply) -> Iterable[str]:
     module, name = _PIPE_RENDERERS[str(reply.__struct_config__.tag)]
     lines: Iterable[str] = getattr(import_module(f"kebab.cli.render.{module}"), name)(reply, _PIPE)
     return lines
-
-
-def _render_fetched(reply: FetchList) -> Iterator[str]:
-    """Yield each text below its reference, and what is left out."""
-    from kebab.cli.render.documents import render_not_found
-    from kebab.cli.render.hits import note_freshness, note_origin
-    from kebab.cli.render.lines import describe_extent, render_lines
-
-    for number, one in enumerate(reply.results):
-        if number:
-            yield ""
-        if isinstance(one, NotFound):
-            yield from render_not_found(one, _PIPE)
-            continue
-        changed = note_freshness(one.freshness, ", {}") + note_origin(one.citation, ", {}")
-        indexed = ", this is the text that was indexed" * one.is_indexed_text
-        yield f"==> {clean(one.citation.uri)} <== {describe_extent(one)}{changed}{indexed}"
-        yield from render_lines(one, _PIPE)
-        if one.rest:
-            yield f"cut off by max_tokens; the rest: {clean(one.rest)}"
 
 
 # Names of modules, because each reply is rendered by modules that only its own tool needs.

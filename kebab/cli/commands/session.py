@@ -17,17 +17,13 @@ from kebab.cli.render.answer import (
 from kebab.errors.signal import Exit
 from kebab.wire.ask import SessionListRequest, SessionRmRequest, SessionShowRequest
 
-_EXITS = (Exit.NO, Exit.UNUSABLE)
 
-
-@click.group("session", cls=Group, exits=_EXITS, examples=("kebab session list",))
+@click.group("session", cls=Group, examples=("kebab session list",))
 def command() -> None:
     """List, show or delete ask sessions."""
 
 
-@command.command(
-    "list", exits=(Exit.UNUSABLE,), examples=("kebab session list", "kebab session list --json")
-)
+@command.command("list", examples=("kebab session list", "kebab session list --json"))
 def list_(context: CommandContext, /) -> Exit:
     """List the sessions.
 
@@ -36,16 +32,14 @@ def list_(context: CommandContext, /) -> Exit:
     return context.print_reply(context.run(SessionListRequest()), render_session_list)
 
 
-@command.command("show", exits=_EXITS, examples=("kebab session show backups",))
+@command.command("show", examples=("kebab session show backups",))
 @click.argument("name", shell_complete=complete("sessions"))
 def show(context: CommandContext, /, name: str) -> Exit:
     """Show the turns of a session."""
     return context.print_reply(context.run(SessionShowRequest(name=name)), render_transcript)
 
 
-@command.command(
-    "rm", exits=_EXITS, examples=("kebab session rm backups garden", "kebab session rm --all --yes")
-)
+@command.command("rm", examples=("kebab session rm backups garden", "kebab session rm --all --yes"))
 @click.argument("names", nargs=-1, metavar="[NAME…]", shell_complete=complete("sessions"))
 @click.option("--all", "all_sessions", is_flag=True, help="Delete every session.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")

@@ -22,10 +22,8 @@ from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.published import SourceAddRequest
 from kebab.wire.record import NotFound
 
-_EXITS = (Exit.NO, Exit.UNUSABLE)
 
-
-@click.group("source", cls=Group, exits=_EXITS, examples=("kebab source list",))
+@click.group("source", cls=Group, examples=("kebab source list",))
 def command() -> None:
     """List, add or remove sources; files stay.
 
@@ -34,9 +32,7 @@ def command() -> None:
     """
 
 
-@command.command(
-    "list", exits=(Exit.UNUSABLE,), examples=("kebab source list", "kebab source list --json")
-)
+@command.command("list", examples=("kebab source list", "kebab source list --json"))
 def list_(context: CommandContext, /) -> Exit:
     """List the sources.
 
@@ -49,7 +45,6 @@ def list_(context: CommandContext, /) -> Exit:
 
 @command.command(
     "add",
-    exits=(Exit.UNUSABLE,),
     examples=(
         "kebab source add https://docs.example.org/kb",
         "kebab source add s3://team-bucket/handbook --name handbook",
@@ -74,9 +69,7 @@ def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
     return context.print_reply(run_work(context, request)[0], render_added_base)
 
 
-@command.command(
-    "rm", exits=_EXITS, examples=("kebab source rm ~/old-notes", "kebab source rm old-notes --yes")
-)
+@command.command("rm", examples=("kebab source rm ~/old-notes", "kebab source rm old-notes --yes"))
 @click.argument("name", metavar="NAME|PATH")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:

@@ -11,13 +11,13 @@ from kebab.cli.command import declare_command
 from kebab.cli.commands.review import PageDisplay, ReviewDisplay, review_quietly
 from kebab.cli.options import (
     build_request,
-    complete_paths,
     limit_option,
     merge_flags,
     ndjson_option,
+    refuse_contradictions,
 )
 from kebab.cli.progress import run_review, stream_review
-from kebab.cli.render.review import render_no_page, render_outcome, render_positions
+from kebab.cli.render.review import render_outcome, render_positions
 from kebab.errors.signal import Exit
 from kebab.review.items import ItemLocator
 from kebab.wire.record import NotFound
@@ -53,14 +53,13 @@ class TranslationFindings(PageDisplay):
 
 @declare_command(
     "translate",
-    exits=(Exit.NO,),
     examples=(
         "kebab translate README.md --to ko | less",
         "kebab translate README.md --to ja | tee README.ja.md",
         "kebab translate notes/backup.md --to de --json | jq .items",
     ),
 )
-@click.argument("name", required=False, metavar="[PATH]", shell_complete=complete_paths)
+@click.argument("name", required=False, metavar="[PATH]", type=click.Path())
 @click.option("--to", metavar="LANG", help="The language, such as `ko` or `pt-BR`.")
 @click.option("--model", metavar="NAME", help="The language model.")
 @click.option(
@@ -91,14 +90,14 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
         return stream_review(context, _build_request(flags, all_pages=True))
     if context.flags.machine:
         page, cancelled = review_quietly(context, _build_request(flags))
-        return context.print_reply(page, render_no_page, Exit.INTERRUPTED if cancelled else None)
+        return context.print_reply(page, lambda *_: (), Exit.INTERRUPTED if cancelled else None)
     request = _build_request(flags, with_text=True, all_pages=True)
     findings = TranslationFindings()
     display = ReviewDisplay(context, findings, verb="translating")
     reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
-        return context.print_reply(reply, render_no_page)
-    display.finish(reply, completed=not cancelled)
+        return context.print_reply(reply, lambda *_: ())
+    display.show_end(reply, completed=not cancelled)
     if isinstance(reply.translation, TranslatedText):
         context.channels.out.write(reply.translation.text)
     channel = context.channels.err
@@ -110,14 +109,12 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
 def _check_flags(given: dict[str, Any]) -> None:
     """Refuse flags that exclude or need each other."""
     name, run_id, cursor = given["name"], given["run_id"], given["cursor"]
-    for is_wrong, cause in (
+    refuse_contradictions(
         (not name and not run_id, "give DOC, or `--run-id`"),
         (name and run_id, "DOC and `--run-id` exclude each other"),
         (name and not given["to"], "DOC goes with `--to`"),
         (cursor and not run_id, "`--cursor` goes with `--run-id`"),
-    ):
-        if is_wrong:
-            raise click.UsageError(cause)
+    )
 
 
 def _build_request(flags: dict[str, Any], **more: bool) -> TranslateRequest:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import declare_command
-from kebab.cli.options import complete_paths, ndjson_option
+from kebab.cli.options import ndjson_option
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         "kebab watch --stream | jq -c 'select(.kind == \"indexed\") | .report.items'",
     ),
 )
-@click.argument("paths", nargs=-1, metavar="[PATH]…", shell_complete=complete_paths)
+@click.argument("paths", nargs=-1, metavar="[PATH]…", type=click.Path())
 @ndjson_option("--stream", help="Send events as NDJSON on stdout, the last with the summary.")
 def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool) -> Exit:
     """Keep the index current.
@@ -34,7 +34,7 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
     out are left out. Ctrl-C or SIGTERM ends it, with exit status 0 between two runs and 130 within
     one.
     """
-    from kebab.cli.progress import report_work
+    from kebab.cli.progress import choose_work_display, report_events
     from kebab.cli.render.ingest import render_watch_event, render_watch_report
     from kebab.platform import is_reader_gone
     from kebab.server.watcher import build_watcher
@@ -53,7 +53,7 @@ def command(context: CommandContext, /, paths: tuple[str, ...], *, stream: bool)
         channel.write_lines(list(render_watch_event(event, canvas)))
 
     def ingest_first(request: IngestRequest) -> IngestReport:
-        with report_work(context) as reporter:
+        with report_events(context, choose_work_display(context)) as reporter:
             report = kebab.run(request, report=reporter, cancel=cancel)
             reporter.finish(0, cancelled=report.cancelled)
         return report

@@ -1,5 +1,6 @@
 """Renders answers with their citations, also while they are generated, and ask sessions."""
 
+import io
 import shlex
 import time
 from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ from kebab.cli.render.hits import (
     render_location,
     render_unmatched_filters,
 )
-from kebab.cli.render.progress import SHOW_CURSOR, create_console, create_live
+from kebab.cli.render.progress import StatusDisplay
 from kebab.search.citations import locate_hit
 from kebab.wire.ask import (
     Answer,
@@ -184,10 +185,6 @@ def _render_place(
     return f"{location}  {canvas.dim(context)}" if context else location
 
 
-_DATE = len("2025-01-31")
-_FEW = 10
-
-
 def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
     """Yield one line per session: columns on a terminal, tab-separated fields in a pipe."""
     if canvas.width is None:
@@ -197,19 +194,13 @@ def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
         return
     if reply.sessions:
         columns = (
-            Column("", canvas.strong, 1),
-            Column("", canvas.dim, right=True),
+            Column("", canvas.strong, wraps=True),
             Column("", canvas.dim),
-            Column("", share=2),
+            Column(wraps=True),
         )
         rows = [
-            (
-                clean(session.name),
-                pluralize(session.turns, "turn"),
-                session.updated_at[:_DATE],
-                _join_lines(session.first_question),
-            )
-            for session in reply.sessions
+            (clean(one.name), format_minute(one.updated_at), _join_lines(one.first_question))
+            for one in reply.sessions
         ]
         yield from render_columns(columns, rows, canvas)
         yield ""
@@ -254,13 +245,9 @@ def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]
 
 
 def render_removal_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
-    """Yield the sessions that would be deleted, or nothing without sessions."""
-    if not reply.sessions:
-        return
-    yield f"this deletes {_count_turns(reply.sessions)}:"
-    yield from (f"  {canvas.strong(clean(session.name))}" for session in reply.sessions[:_FEW])
-    if len(reply.sessions) > _FEW:
-        yield canvas.dim(f"  and {len(reply.sessions) - _FEW} more")
+    """Yield the number of sessions that would be deleted, or nothing without sessions."""
+    if reply.sessions:
+        yield f"this deletes {_count_turns(reply.sessions)}"
 
 
 def render_removed_sessions(reply: SessionRemoved, canvas: Canvas) -> Iterator[str]:
@@ -289,6 +276,8 @@ def _join_lines(text: str) -> str:
 _SOON_S = 2.0
 """After this time the status names the model that kebab waits for, and a log gets a line."""
 _FEWEST_ROWS = 4
+_SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
+"""Restores a terminal when a live display ends early."""
 
 
 class AnswerStatus:
@@ -327,26 +316,23 @@ class AnswerStatus:
         return f"{what}  {seconds} s" if seconds else what
 
 
-class AnswerLog(Display[AnswerEvent]):
-    """Writes one line to a log when an answer takes long."""
+class AnswerLog(StatusDisplay[AnswerEvent]):
+    """Writes the state to a log when an answer takes long."""
 
-    silence_s = _SOON_S
+    patience_ms = 2_000
 
     def __init__(self, channel: OutputChannel, status: AnswerStatus) -> None:
-        self._channel = channel
+        super().__init__(channel, Canvas())
         self._status = status
-        self._written = False
 
     def __call__(self, event: AnswerEvent) -> bool:
         """Update the status."""
         self._status.update(event)
         return False
 
-    def show_heartbeat(self, elapsed_ms: float) -> None:
-        """Write the status, once."""
-        if not self._written:
-            self._written = True
-            self._channel.write(f"{self._status}\n")
+    def describe(self, elapsed_ms: float) -> str:
+        """Return the status."""
+        return str(self._status)
 
 
 class LiveAnswer(Display[AnswerEvent]):
@@ -364,8 +350,20 @@ class LiveAnswer(Display[AnswerEvent]):
         self._shows_text = shows_text
         self._rendered_for: tuple[int, int] | None = None
         self._body: list[str] = []
-        self._console = create_console(channel, canvas)
-        self._live = create_live(self._console, self._render)
+        from rich.console import Console
+        from rich.live import Live
+
+        file = io.FileIO(channel.descriptor, "w", closefd=False)
+        stream = io.TextIOWrapper(file, "utf-8", errors="replace")
+        self._console = Console(file=stream, force_terminal=True, no_color=not canvas.color)
+        self._live = Live(
+            console=self._console,
+            get_renderable=self._render,
+            transient=True,
+            refresh_per_second=8,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -382,7 +380,7 @@ class LiveAnswer(Display[AnswerEvent]):
 
     def abort(self) -> None:
         """Restore the terminal."""
-        self._channel.write(SHOW_CURSOR)
+        self._channel.write(_SHOW_CURSOR)
 
     def lines(self, width: int, rows: int) -> list[str]:
         """Return the lines to show now: the end of the text and the status line."""
@@ -405,14 +403,9 @@ class LiveAnswer(Display[AnswerEvent]):
         return self._body
 
     def _render(self) -> Any:
-        from rich.console import Group
         from rich.text import Text
 
         columns, rows = self._channel.columns, self._channel.rows
         self._console.size = (columns, rows)
-        return Group(
-            *(
-                Text.from_ansi(line, no_wrap=True, overflow="crop")
-                for line in self.lines(limit_text_width(columns), rows)
-            )
-        )
+        lines = self.lines(limit_text_width(columns), rows)
+        return Text.from_ansi("\n".join(lines), no_wrap=True, overflow="crop")

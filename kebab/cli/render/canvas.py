@@ -1,6 +1,6 @@
 """Defines the canvas of text output: width, colour, links, labelled values, styled text and tables.
 
-Names of formats and placeholders of links are those of ripgrep's `--hyperlink-format`.
+The placeholders of links are those of ripgrep's `--hyperlink-format`.
 """
 
 import os
@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partialmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
@@ -100,18 +100,8 @@ def clean_lines(text: str) -> str:
 _FORMATS = {
     "none": "",
     "default": "file://{path}",
-    "file": "file://{path}",
-    "cursor": "cursor://file{path}:{line}:{column}",
-    "kitty": "file://{path}#{line}",
-    "macvim": "mvim://open?url=file://{path}&line={line}&column={column}",
-    "textmate": "txmt://open?url=file://{path}&line={line}&column={column}",
-    "vscode": "vscode://file{path}:{line}:{column}",
-    "vscode-insiders": "vscode-insiders://file{path}:{line}:{column}",
-    "vscodium": "vscodium://file{path}:{line}:{column}",
+    "vscode": "vscode://file{path}:{line}",
 }
-"""The formats by name. Only editors and kitty read a line; elsewhere it would break the link."""
-
-_SCHEME = "file://"
 
 
 def build_link(file: str | None, line: int | None, form: str, page: int | None = None) -> str:
@@ -120,8 +110,7 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
     Args:
         file: The path of the file.
         line: The line, None for the first one.
-        form: The name of a format, or a text with the placeholders `{path}`, `{host}`, `{line}`
-            and `{column}`.
+        form: The name of a format, or a text with the placeholders `{path}` and `{line}`.
         page: The page of a document with pages; a link to the file itself gets it.
     """
     template = _FORMATS.get(form, form)
@@ -131,15 +120,11 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
     if container != file:  # a program opens the file that holds the document
         file, line, page = container, None, None
     try:
-        path = Path(file).as_uri().removeprefix(_SCHEME)
+        path = Path(file).as_uri().removeprefix("file://")
     except (ValueError, UnicodeEncodeError):
         return ""
-    values = {"path": path, "line": str(line or 1), "column": "1"}
-    if "{host}" in template:
-        values["host"] = os.uname().nodename
-    for name, value in values.items():
-        template = template.replace(f"{{{name}}}", value)
-    return f"{template}#page={page}" if page and template == _SCHEME + path else template
+    link = template.replace("{path}", path).replace("{line}", str(line or 1))
+    return f"{link}#page={page}" if page and link == f"file://{path}" else link
 
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
@@ -321,53 +306,73 @@ def render_fields(
         yield from canvas.hang(value, start, len(indent) + width + 2)
 
 
-class Column(NamedTuple):
-    """A column of a table: its head, its style, and how its cells are cut.
+def list_fields(record: Struct, *omit: str, most: int | None = None) -> list[tuple[str, str]]:
+    """Return the fields of a record as labels and values, without records in it.
 
-    A column with a share is cut where a terminal is too narrow: it takes its share of the room that
-    the columns without one leave.
+    Of a field with more than `most` counts the largest are told, and how many are left.
     """
+    values = {name: getattr(record, name) for name in record.__struct_fields__ if name not in omit}
+    return [
+        (name, clean(_format_value(name, value, most)))
+        for name, value in values.items()
+        if not isinstance(value[0] if isinstance(value, list) and value else value, Struct)
+    ]
+
+
+def _format_value(name: str, value: Any, most: int | None) -> str:
+    if isinstance(value, dict):
+        counts = sorted(value.items(), key=lambda item: -item[1]) if most else [*value.items()]
+        write = format_bytes if name == "index_bytes" else "{:,}".format
+        left = len(counts) - len(counts[:most])
+        value = [f"{key} {write(count)}" for key, count in counts[:most]]
+        value += [f"and {left:,} more with `--json`"] if left else []
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else "" if value in (None, UNSET) else str(value)
+
+
+def render_difference(lines: Iterable[str], canvas: Canvas) -> Iterator[str]:
+    """Yield the lines of a unified diff in colour."""
+    colors = {"-": "red", "+": "green", "@": "cyan"}
+    yield from (canvas.paint(clean(line), fg=colors.get(line[:1])) for line in lines)
+
+
+class Column(NamedTuple):
+    """A column of a table: its head, its style, and whether its cells may take several lines."""
 
     head: str = ""
     paint: Callable[[str], str] = str
-    share: int = 0
+    wraps: bool = False
     right: bool = False
-    cut: Callable[[str, int], str] = truncate
 
 
-_NARROWEST = 8
-"""The fewest cells of a column with a share."""
+_WIDEST_PIPE = 1_000_000
 
 
 def render_columns(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], canvas: Canvas, indent: str = ""
 ) -> Iterator[str]:
-    """Yield the heads, if there are any, and the rows in columns; the last cell may be styled."""
-    heads = [column.head for column in columns]
-    widths = [max(map(measure_width, texts)) for texts in zip(heads, *rows, strict=True)]
-    if canvas.width is not None:
-        _share_room(columns, widths, canvas.width - len(indent) - len(_GAP) * (len(columns) - 1))
-    for row in [heads, *rows] if any(heads) else rows:
-        line: list[str] = []
-        for column, text, width in zip(columns, row, widths, strict=True):
-            cell = column.cut(text, width) if column.share else text
-            if column.right:
-                cell = " " * (width - measure_width(cell)) + cell
-            elif len(line) < len(columns) - 1:
-                cell = pad(cell, width)
-            line.append(cell if row is heads else column.paint(cell))
-        shown = _GAP.join(line).rstrip()
-        yield indent + (canvas.dim(shown) if row is heads else shown)
+    """Yield the heads, if there are any, and the rows in columns; cells may be styled."""
+    if not rows:
+        return
+    from rich.table import Table
+    from rich.text import Text
 
-
-def _share_room(columns: Sequence[Column], widths: list[int], room: int) -> None:
-    """Narrow the columns that have a share; a narrow one leaves more to the wider ones."""
-    left = room - sum(width for width, one in zip(widths, columns, strict=True) if not one.share)
-    shares = sum(column.share for column in columns)
-    for width, place in sorted((width, place) for place, width in enumerate(widths)):
-        if share := columns[place].share:
-            widths[place] = min(width, max(_NARROWEST, left * share // shares))
-            left, shares = left - widths[place], shares - share
+    heads = any(column.head for column in columns)
+    padding = (0, len(_GAP), 0, 0)
+    table = Table(box=None, show_header=heads, header_style="dim", pad_edge=False, padding=padding)
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column.right else "left"
+        table.add_column(
+            Text(column.head), justify=justify, no_wrap=not column.wraps, overflow="fold"
+        )
+    for row in rows:
+        cells = (column.paint(cell) for column, cell in zip(columns, row, strict=True))
+        table.add_row(*map(Text.from_ansi, cells))
+    width = _WIDEST_PIPE if canvas.width is None else canvas.width - len(indent)
+    yield from (indent + line for line in canvas.draw(table, width))
 
 
 def format_bytes(count: int) -> str:
@@ -440,5 +445,8 @@ def emphasise_matches(text: "Text") -> "Text":
 def _create_console() -> "Console":
     """Return the console that lays out text; nothing is written to it."""
     from rich.console import Console
+    from rich.theme import Theme
 
-    return Console(width=_WIDEST, height=1, tab_size=_TAB, legacy_windows=False)
+    styles = {"marker": "cyan", "unsupported": "yellow", "match": _MATCH}
+    theme = Theme({f"markdown.{name}": style for name, style in styles.items()})
+    return Console(width=_WIDEST, height=1, tab_size=_TAB, legacy_windows=False, theme=theme)

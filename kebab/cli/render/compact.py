@@ -21,8 +21,6 @@ from kebab.cli.render.hits import (
     list_queries,
     note_freshness,
     note_origin,
-    render_degraded,
-    render_gaps,
     render_limits,
     render_unmatched_filters,
     split_hits,
@@ -40,25 +38,6 @@ def render_paths(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     )
     for path in paths:
         yield clean(path) if canvas.is_terminal else path
-
-
-def render_notes(reply: SearchResponse, canvas: Canvas, next_page: str) -> Iterator[str]:
-    """Yield what is to know about a page of paths, for another channel than theirs."""
-    for channel in reply.degraded:
-        yield from render_degraded(channel, canvas)
-    yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
-    if reply.hits and not reply.convincing:
-        yield from canvas.note(describe_no_answer(reply, "nothing convincing"))
-    incomplete = reply.coverage is not None and not reply.coverage.complete
-    if incomplete and not (reply.hits or reply.unmatched_filters):
-        yield from canvas.note(describe_no_answer(reply, "no results"))
-    yield from render_gaps(reply, canvas)
-    if reply.absent_terms and not reply.unmatched_filters:
-        yield from canvas.note(describe_absent_terms(reply))
-    if reply.left_out:
-        yield describe_left_out(reply.left_out, canvas)
-    if next_page:
-        yield f"more: {next_page}"
 
 
 def format_openable_path(file: str | None, doc_path: str) -> str:

@@ -10,6 +10,9 @@ from kebab.cli.render.canvas import (
     format_bytes,
     format_minute,
     format_tabs,
+    list_fields,
+    measure_width,
+    pad,
     pluralize,
     render_columns,
     render_fields,
@@ -27,7 +30,6 @@ from kebab.cli.render.hits import (
     render_location,
     render_unmatched_filters,
 )
-from kebab.core.files import find_container
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.search.citations import find_fragment
 from kebab.wire.coverage import describe_gaps
@@ -127,66 +129,39 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -
         for member in group.members:
             paint = canvas.success if member.exact else canvas.warning
             score = paint("same" if member.exact else f"{member.similarity:.2f}")
-            if group.unit == "document":
-                note = note_freshness(member.freshness)
-                room = max(_MARGIN, canvas.width - _MARGIN - len(note))
-                path = canvas.location(truncate_path(clean(member.doc_path), room))
-                where = canvas.link(path, member.file) + canvas.warning(note)
-            else:
-                where = render_location(
-                    member.citation, member.file, member.freshness, canvas, _MARGIN
-                )
+            where = render_location(member.citation, member.file, member.freshness, canvas, _MARGIN)
             yield f"{INDENT}{score}  {where}"
         yield ""
     passages = pluralize(reply.compared, "passage")
     if not reply.groups:
         yield f"no {'exact copies' if reply.exact else 'copies'} among {passages}"
-        if not reply.compared:
-            step = ("nothing passes: drop a filter, or read some files", "kebab ingest FOLDER")
-        elif reply.exact:
-            step = ("look for near copies too", "kebab dupes")
-        else:
-            step = ("lower the threshold", "kebab dupes --threshold 0.5")
-        yield canvas.step(*step)
+        yield canvas.step("look for near copies", "kebab dupes --threshold 0.5")
         return
     yield canvas.dim(f"{pluralize(reply.total, 'group')} among {passages}")
     if reply.has_more and all_groups:
         yield canvas.dim(f"more: {all_groups}")
 
 
-def render_document_list(
-    reply: DocList, canvas: Canvas, next_page: str = "", *, whole: bool = False
-) -> Iterator[str]:
-    """Yield one line per document; `next_page` is the command for the next page.
-
-    Unless it is the `whole` list, a terminal has one line for a file and the documents within it.
-    """
+def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:
+    """Yield one line per document; `next_page` is the command for the next page."""
     if canvas.width is None:
         for doc in reply.documents:
             fields = (doc.doc_id, doc.source, doc.doc_path, doc.title, str(doc.chunk_count))
             yield format_tabs(*fields, _get_date(doc), doc.freshness)
         return
     if reply.documents:
-        files: dict[str, list[DocSummary]] = {}
-        for doc in reply.documents:
-            place = f"{doc.source}/{doc.doc_path}"
-            files.setdefault(place if whole else find_container(place), []).append(doc)
         rows = []
-        for place, group in files.items():
-            doc, passages = group[0], sum(one.chunk_count for one in group)
-            path, state = doc.doc_path, "in part" if doc.partial else ""
+        for doc in reply.documents:
+            state = "in part" if doc.partial else ""
             if doc.freshness in ("changed", "gone"):
                 state = doc.freshness
             elif doc.no_passages:
                 state = "no text"
-            if len(group) > 1:
-                path = place.removeprefix(f"{doc.source}/")
-                state = pluralize(len(group), "document")
-            date = _get_date(doc)[:_DATE]
-            rows.append((clean(path), clean(doc.title), f"{passages:,}", date, state))
+            date, passages = _get_date(doc)[:_DATE], f"{doc.chunk_count:,}"
+            rows.append((clean(doc.doc_path), clean(doc.title), passages, date, state))
         columns = (
-            Column("document", canvas.location, 3, cut=truncate_path),
-            Column("title", share=2),
+            Column("document", canvas.location, wraps=True),
+            Column("title", wraps=True),
             Column("passages", canvas.dim, right=True),
             Column("date", canvas.dim),
             Column("", canvas.warning),
@@ -219,9 +194,7 @@ def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> It
 def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a document with its passages."""
     yield canvas.strong(clean(reply.document.title))
-    file = canvas.link(clean(reply.file), reply.file) if reply.file else ""
-    versions = [("parser", reply.parser_version), ("chunker", reply.chunker_version)]
-    rows = [*_list_fields(reply.document), ("file", file), ("hash", reply.content_hash), *versions]
+    rows = [*list_fields(reply.document, "title"), *list_fields(reply, "warnings")]
     yield from render_fields(rows, canvas)
     for warning in reply.warnings:
         yield from canvas.note(clean(warning))
@@ -246,7 +219,7 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     columns = (
         Column("id"),
         Column("place", canvas.location),
-        Column("headings", share=1),
+        Column("headings", wraps=True),
         Column("characters", canvas.dim, right=True),
         Column("", canvas.warning),
     )
@@ -257,41 +230,13 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
 def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
     """Yield a passage with its text and its neighbours."""
     chunk = reply.chunk
-    version = f" ({reply.embedding_version})" if reply.embedding_version else ""
     yield canvas.strong(clean(" > ".join(chunk.heading_path)) or clean(reply.document.title))
-    yield from render_fields(
-        [
-            ("chunk_id", chunk.chunk_id),
-            ("place", canvas.location(format_location(chunk.citation))),
-            ("ordinal", str(chunk.ordinal)),
-            ("vector", chunk.vector + version),
-            ("hash", reply.text_hash),
-            ("previous", reply.previous_chunk_id or ""),
-            ("next", reply.next_chunk_id or ""),
-            *_list_fields(reply.document),
-        ],
-        canvas,
-    )
+    place = ("place", canvas.location(format_location(chunk.citation)))
+    own = [*list_fields(chunk, "heading_path"), *list_fields(reply, "text", "embed_text")]
+    yield from render_fields([place, *own, *list_fields(reply.document)], canvas)
     yield ""
     for line in clean_lines(reply.text).split("\n"):
         yield from canvas.wrap(line) or [""]
-
-
-def _list_fields(document: DocSummary) -> list[tuple[str, str]]:
-    return [
-        ("doc_id", document.doc_id),
-        ("path", clean(document.doc_path)),
-        ("source", clean(document.source)),
-        ("media", document.media),
-        ("language", document.lang or "unknown"),
-        ("tags", clean(", ".join(document.tags))),
-        ("authors", clean(", ".join(document.authors))),
-        ("aliases", clean(", ".join(document.aliases))),
-        ("date", document.date or ""),
-        ("size", format_bytes(document.size)),
-        ("modified", document.modified_at),
-        ("indexed", f"{document.indexed_at} ({document.freshness})"),
-    ]
 
 
 def render_not_found(reply: NotFound, canvas: Canvas) -> Iterator[str]:
@@ -338,15 +283,14 @@ def render_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
 def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
     """Yield the sections of a document, or the tree of a folder.
 
-    Each line has a reference; of a tree a terminal shows the names, in columns.
+    Each line has a reference.
     """
     if reply.freshness:
         yield from _render_sections(reply, canvas)
         return
     if reply.ref is not None:
         yield _format_outlined(reply, _format_sizes(reply), canvas)
-    render = _render_tree_lines if canvas.width is None else _render_tree_columns
-    yield from render(reply, canvas)
+    yield from _render_tree(reply, canvas)
     if not reply.documents:
         yield "no documents"
         yield canvas.step("read some files", "kebab ingest FOLDER")
@@ -354,39 +298,17 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(gaps))
 
 
-def _render_tree_lines(reply: Outline, canvas: Canvas) -> Iterator[str]:
+def _render_tree(reply: Outline, canvas: Canvas) -> Iterator[str]:
     for entry in reply.entries:
         indent = "  " * (entry.depth + (reply.ref is not None))
         if entry.kind == "folder":
             folder = canvas.location(clean(entry.path).rstrip("/") + "/")
-            yield f"{indent}{folder}  {_format_sizes(entry)}"
+            line = f"{folder}  {_format_sizes(entry)}"
         else:
             ref, title = canvas.location(clean(entry.ref)), clean(entry.title or "")
             sizes = f"{pluralize(entry.chunks, 'passage')}, about {entry.tokens:,} tokens"
-            yield f"{indent}{ref}  {sizes}  {title}"
-
-
-def _render_tree_columns(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    rows = []
-    for entry in reply.entries:
-        path = clean(entry.path).rstrip("/")
-        name = path.rpartition("/")[2] if entry.depth or reply.ref is not None else path
-        indent = "  " * entry.depth
-        if entry.kind == "folder":
-            hidden = f", {entry.hidden:,} not listed" if entry.hidden else ""
-            text = f"{pluralize(entry.documents, 'document')}{hidden}"
-            rows.append((f"{indent}{name}/", f"{entry.tokens:,}", text))
-        else:
-            title = clean(entry.title or "")
-            is_name = title in (name, name.rpartition(".")[0])
-            rows.append((indent + name, f"{entry.tokens:,}", "" if is_name else title))
-    columns = (
-        Column("", canvas.location, 3),
-        Column("tokens", canvas.dim, right=True),
-        Column("", share=2),
-    )
-    if rows:
-        yield from render_columns(columns, rows, canvas)
+            line = f"{ref}  {sizes}  {title}"
+        yield from canvas.hang(line, indent, len(indent))
 
 
 _NARROWEST = 12
@@ -404,20 +326,15 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
     if not reply.sections:
         yield canvas.dim("no headings")
         return
-    rows = [
-        (
-            clean(find_fragment(one.ref)),
-            str(one.tokens),
-            f"{'#' * one.level} {clean(one.declaration or one.title)}",
-        )
-        for one in reply.sections
-    ]
-    columns = (
-        Column("", canvas.location),
-        Column("", canvas.dim, right=True),
-        Column("", share=1),
+    refs = [clean(find_fragment(one.ref)) for one in reply.sections]
+    width, digits = (
+        max(map(measure_width, refs)),
+        len(f"{max(one.tokens for one in reply.sections)}"),
     )
-    yield from render_columns(columns, rows, canvas)
+    for ref, one in zip(refs, reply.sections, strict=True):
+        start = f"{canvas.location(pad(ref, width))}  {canvas.dim(f'{one.tokens:>{digits}}')}  "
+        heading = f"{'#' * one.level} {clean(one.declaration or one.title)}"
+        yield start + canvas.fit(heading, width + digits + 4)
 
 
 def _format_outlined(reply: Outline, sizes: str, canvas: Canvas) -> str:

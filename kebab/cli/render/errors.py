@@ -8,6 +8,7 @@ from kebab.cli.render.canvas import (
     Column,
     clean,
     format_minute,
+    list_fields,
     pluralize,
     render_columns,
     render_fields,
@@ -52,7 +53,7 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
             Column("count", right=True),
             Column("share", right=True),
             Column("last (UTC)", canvas.dim),
-            Column("last id", share=1, cut=lambda text, width: text[:width]),
+            Column("last id"),
         )
         rows = [
             (
@@ -65,8 +66,6 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
             for row in first.counts[:_MOST]
         ]
         yield from render_columns(columns, rows, canvas)
-        if len(first.counts) > _MOST:
-            yield canvas.dim(f"and {len(first.counts) - _MOST} more with `--json`")
         short = []
         for group in others:
             counts = [f"{clean(row.value)} {row.count}" for row in group.counts]
@@ -87,20 +86,12 @@ def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
     yield ""
     yield from canvas.wrap(clean(reply.message))
     yield ""
-    yield from render_fields(
-        [
-            ("command", clean(shlex.join(["kebab", *meta.argv]))),
-            ("exit status", str(reply.status)),
-            ("kind", clean(reply.kind)),
-            ("retry", reply.retry),
-            ("severity", reply.severity),
-            ("id", clean(reply.correlation_id)),
-            ("data", clean(meta.data_dir or "")),
-            ("build", clean(f"kebab {meta.kebab_version}, Python {meta.python}")),
-            ("system", clean(f"{meta.platform}, pid {meta.pid}")),
-        ],
-        canvas,
-    )
+    command = ("command", clean(shlex.join(["kebab", *meta.argv])))
+    rows = [
+        *list_fields(reply, "code", "message", "chain", "traceback"),
+        *list_fields(meta, "argv"),
+    ]
+    yield from render_fields([command, *rows], canvas)
     chain = reply.chain[1:] and reply.chain  # a single cause repeats the message
     for title, lines in (("chain", chain), ("traceback", reply.traceback)):
         if lines:
@@ -130,14 +121,6 @@ def render_error_explanations(reply: ErrorCatalog, canvas: Canvas) -> Iterator[s
         for paragraph in row.explanation.split("\n\n"):
             yield from canvas.wrap(" ".join(paragraph.split()))
             yield ""
-        facts = [
-            ("message", row.message),
-            ("hint", row.hint or ""),
-            ("details", ", ".join(f"{field.name} ({field.type})" for field in row.details)),
-            ("exit status", str(row.exit_code)),
-            ("retry", row.retry),
-            ("kind", row.kind),
-            ("http", str(row.http_status)),
-            ("grpc", row.grpc_status),
-        ]
+        details = ", ".join(f"{field.name} ({field.type})" for field in row.details)
+        facts = [*list_fields(row, "code", "explanation", "details"), ("details", details)]
         yield from render_fields(facts, canvas)

@@ -2,17 +2,15 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
     clean,
-    format_bytes,
     format_tabs,
+    list_fields,
     pluralize,
     render_columns,
     render_fields,
@@ -27,7 +25,6 @@ from kebab.wire.health import (
     Introspection,
     ModelList,
     ModelReport,
-    ModelRow,
     Repair,
     RepairReport,
     SchemaDocument,
@@ -40,17 +37,9 @@ _NAME_WIDTH = len("embedding_version")
 
 def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     """Yield every check with its mark, how to fix failed ones, and the verdict."""
-    yield from render_doctor_part(replace(reply, checks=[]), canvas)
-    yield from render_doctor_part(reply, canvas)
-    yield from render_doctor_end(reply, canvas)
-
-
-def render_doctor_part(part: Doctor, canvas: Canvas) -> Iterator[str]:
-    """Yield the checks of a part, or without one what stands above the checks."""
-    if not part.checks:
-        yield canvas.strong(f"kebab v{part.kebab_version}")
-        yield from _render_indexing(part, canvas)
-        yield ""
+    yield canvas.strong(f"kebab v{reply.kebab_version}")
+    yield from _render_indexing(reply, canvas)
+    yield ""
     marks = {
         "ok": canvas.success("✓"),
         "warn": canvas.warning("!"),
@@ -58,15 +47,11 @@ def render_doctor_part(part: Doctor, canvas: Canvas) -> Iterator[str]:
         "skip": canvas.dim("-"),
     }
     margin = _NAME_WIDTH + 6
-    for check in part.checks:
+    for check in reply.checks:
         label = f"  {marks[check.status]} {check.name:<{_NAME_WIDTH}}  "
         yield from canvas.hang(clean(check.summary), label, margin)
         if check.fix and check.status != "ok":
             yield f"{'':<{margin}}{canvas.success('fix:')} {clean(check.fix)}"
-
-
-def render_doctor_end(reply: Doctor, canvas: Canvas) -> Iterator[str]:
-    """Yield the verdict."""
     yield ""
     failed = sum(check.status == "fail" for check in reply.checks)
     warned = sum(check.status == "warn" for check in reply.checks)
@@ -96,31 +81,13 @@ def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
         plugins = ", ".join(f"{one.name} ({one.package} {one.version})" for one in reply.plugins)
         yield from ("", canvas.strong("plugins"), *canvas.wrap(clean(plugins), "  "))
     for title, block in {"models": reply.models, "stats": reply.stats}.items():
-        values = msgspec.to_builtins(block)
         yield from ("", canvas.strong(title))
         most = _MOST_COUNTS if canvas.is_terminal else None
-        rows = [(name, clean(_format_value(name, value, most))) for name, value in values.items()]
+        rows = [(name, value or "none") for name, value in list_fields(block, most=most)]
         yield from render_fields(rows, canvas, "  ")
     if reply.unreadable:
         yield from ("", *canvas.note(clean(reply.unreadable.message)))
         yield from canvas.hint(clean(reply.unreadable.hint or ""))
-
-
-def _format_value(name: str, value: Any, most: int | None) -> str:
-    """Return a value as text; of more than `most` counts the largest, and how many are left."""
-    if isinstance(value, dict):
-        counts = list(value.items())
-        if most is not None and len(counts) > most:
-            counts = sorted(counts, key=lambda item: -item[1])[:most]
-        write = format_bytes if name == "index_bytes" else "{:,}".format
-        left = len(value) - len(counts)
-        value = [f"{key} {write(count)}" for key, count in counts]
-        value += [f"and {left:,} more with `--json`"] if left else []
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return "none" if value is None else str(value)
 
 
 def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
@@ -145,7 +112,7 @@ def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
     for model in reply.models:
         mark = canvas.success("●") if model.active else "○"
         yield f"{mark} {canvas.strong(model.name)}"
-        yield from render_fields(_list_model_fields(model), canvas, "    ")
+        yield from render_fields(list_fields(model, "name", "active"), canvas, "    ")
     yield ""
     yield f"configured: {reply.configured}"
     if reply.reason:
@@ -158,28 +125,12 @@ def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
     """Yield the changes to the model and to the vectors."""
     state = "fetched" if reply.fetched else "already here"
     yield f"{canvas.strong(reply.model.name)}  {canvas.success(state)}"
-    yield from render_fields(_list_model_fields(reply.model), canvas, "    ")
+    yield from render_fields(list_fields(reply.model, "name"), canvas, "    ")
     if reply.embedded:
         yield f"{pluralize(reply.embedded, 'passage')} embedded again"
     if reply.pending:
         yield from canvas.note(f"{pluralize(reply.pending, 'passage')} not embedded yet")
         yield from canvas.hint("kebab ingest")
-
-
-def _list_model_fields(model: ModelRow) -> list[tuple[str, str]]:
-    weights = "not on this machine"
-    if model.installed:
-        size = "on its server" if model.bytes is None else format_bytes(model.bytes)
-        weights = f"installed, {size}"
-    confidence = [("confidence", "generic, not calibrated")]
-    return [
-        ("languages", model.languages),
-        *(confidence if model.confidence == "uncalibrated" else []),
-        ("vectors", f"{model.dimension} dimensions, {model.window} tokens each"),
-        ("version", model.embedding_version),
-        ("weights", weights),
-        ("sources", ", ".join(model.sources)),
-    ]
 
 
 def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
@@ -213,13 +164,6 @@ _DONE = {
     "add": "added",
     "update": "updated",
 }
-_STATES = {
-    "absent": "not installed",
-    "current": "up to date",
-    "outdated": "outdated",
-    "invalid": "file unusable",
-    None: "reads none",
-}
 
 
 def render_install(reply: InstallReport, canvas: Canvas) -> Iterator[str]:
@@ -237,20 +181,14 @@ def render_install(reply: InstallReport, canvas: Canvas) -> Iterator[str]:
 
 def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
     """Yield the clients; a table on a terminal, else one line for each with tabs."""
+    rows = [
+        (one.name, "found" if one.found else "not found", one.skill or "none", one.mcp)
+        for one in reply.clients
+    ]
     if canvas.width is None:
-        for client in reply.clients:
-            found = "found" if client.found else "not found"
-            yield format_tabs(client.name, found, client.skill or "none", client.mcp)
+        yield from (format_tabs(*row) for row in rows)
         return
     columns = [Column(head) for head in ("client", "on this machine", "skill", "MCP server")]
-    rows = [
-        (
-            client.name,
-            "yes" if client.found else "no",
-            *(_STATES[state] for state in (client.skill, client.mcp)),
-        )
-        for client in reply.clients
-    ]
     yield from render_columns(columns, rows, canvas)
     yield ""
     yield canvas.step("install", "kebab install CLIENT")

@@ -339,22 +339,28 @@ def render_hits(
     paging = paging or Paging()
     hits, weaker = split_hits(reply, shows_weak=paging.shows_weak, nearest=1)
     head = list(_render_head(reply, canvas))
-    notes = list(render_limits(reply, canvas))
-    if reply.left_out:
-        notes.append(canvas.dim(describe_left_out(reply.left_out, canvas)))
     yield from (*head, "") if head and hits else head
-    blocks = _fit_hits(hits, reply.sources, canvas, paging, len(head) + bool(head) + len(notes))
+    notes = len(list(render_limits(reply, canvas))) + bool(reply.left_out)
+    blocks = _fit_hits(hits, reply.sources, canvas, paging, len(head) + bool(head) + notes)
     for block in blocks:
         yield from (*block, "")
-    yield from notes
-    hidden = len(hits) - len(blocks)
-    weak = len(weaker) + (hidden if _is_weak(reply) else 0)
+    yield from render_notes(reply, canvas, paging, len(hits) - len(blocks), len(weaker))
+
+
+def render_notes(
+    reply: SearchResponse, canvas: Canvas, paging: Paging, hidden: int = 0, weaker: int = 0
+) -> Iterator[str]:
+    """Yield what is to know about a page, of which some hits and some weaker ones are not shown."""
+    yield from render_limits(reply, canvas)
+    if reply.left_out:
+        yield canvas.dim(describe_left_out(reply.left_out, canvas))
+    weak = weaker + (hidden if _is_weak(reply) else 0)
     if hidden and not _is_weak(reply):
         command = paging.repeat("-n", str(paging.limit), without=_LIMIT)
         yield canvas.dim(f"more: {command}")
     elif weak:
         yield canvas.dim(f"{pluralize(weak, 'weaker hit')}: {paging.repeat('--all')}")
-    elif reply.has_more and reply.next_cursor:
+    elif reply.has_more and reply.next_cursor and reply.hits:
         yield canvas.dim(f"more: {paging.suggest_more(reply)}")
     stages = [
         (clean(one.stage), f"{one.duration_ms:8.2f} ms  {one.candidates:6,}", clean(one.note))

@@ -15,13 +15,12 @@ from kebab.cli.render.canvas import (
 from kebab.core.documents import is_cut
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
-from kebab.errors.catalog import DependencyMissing, ParseFailed
+from kebab.errors.catalog import DependencyMissing
 from kebab.errors.hints import build_variable_name
 from kebab.source.content import describe_unsupported
-from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, ObjectSync
+from kebab.wire.ingest import EmbeddingSummary, IngestReport, ObjectSync
 
 if TYPE_CHECKING:
-    from kebab.wire.error import ErrorReply
     from kebab.wire.stream import WatchEvent, WatchReport
 
 _MAX_NAMED_PATHS = 3
@@ -30,7 +29,6 @@ _REASONS = {
     "unsupported": "of formats that kebab does not read",
     "ignored": "named in `.gitignore` or `.kebabignore`",
     "excluded": "in folders of programs, or excluded in the settings",
-    "hidden": "hidden",
     "secret": "usually with keys or passwords",
     "generated": "written by build tools",
     "ocr_off": "images",
@@ -64,10 +62,11 @@ def render_ingest_report(
     yield from map(canvas.strong, canvas.wrap(headline))
     for sync in reply.objects:
         yield from _render_objects(sync, canvas, dry_run=reply.dry_run)
+    losses = _list_losses(reply)
     if verbose:
-        yield from _render_details(reply, canvas)
+        yield from _render_details(reply, losses, canvas)
     else:
-        yield from _render_unread(reply, canvas)
+        yield from _render_unread(losses, canvas)
     for fault in reply.plugin_faults:
         yield from canvas.note(clean(f"plugin {fault}"))
     for failure in reply.pictures:
@@ -85,116 +84,77 @@ def render_ingest_report(
             yield canvas.step("nothing to search in; read another folder", "kebab ingest FOLDER")
 
 
-class _Losses:
-    """The files that are not searched as a whole, with the reasons, and what makes them readable.
+Losses = dict[str, dict[str, str]]
+"""What is not searched as a whole, by what became of it: its name with the reason or the remedy."""
+
+
+def _list_losses(reply: IngestReport) -> Losses:
+    """Return the files that are not searched as a whole; formats and reasons are counted.
 
     Formats are counted by what a person calls them, with what helps.
     """
-
-    def __init__(self, reply: IngestReport) -> None:
-        self.failed: list[tuple[str, ErrorReply]] = []
-        self.by_name: list[tuple[str, str]] = []
-        self.in_part: list[tuple[str, str]] = []
-        self.warned: list[tuple[str, str]] = []
-        self.unsupported: Counter[str] = Counter()
-        self.formats: Counter[tuple[str, str]] = Counter()
-        self.installs: dict[str, None] = {}
-        for suffix, count in reply.skipped_by_extension.items():
-            if detect_media_type(f"name{suffix}") == IMAGE:
-                setting = f"export {build_variable_name(OCR_SETTING)}=true"
-                self.formats[get_media_type(IMAGE).label, setting] += count
-                continue
-            known = describe_unsupported(suffix)
-            label = f"{suffix} file" if suffix else "file without an extension"
-            label = known.label if known else label
-            self.unsupported[label] += count
-            self.formats[label, known.hint if known else ""] += count
-        for item in reply.items:
-            self._add(item)
-
-    def _add(self, item: IngestItem) -> None:
+    titles = ("not read", "formats not read", "left out", "read in part", "with warnings")
+    losses: Losses = {title: {} for title in titles}
+    unread = losses["not read"]
+    formats: Counter[tuple[str, str]] = Counter()
+    for suffix, count in reply.skipped_by_extension.items():
+        known = describe_unsupported(suffix)
+        usual = f"{suffix} file" if suffix else "file without an extension"
+        label, remedy = (known.label, known.hint) if known else (usual, "")
+        if detect_media_type(f"name{suffix}") == IMAGE:
+            label = get_media_type(IMAGE).label
+            remedy = f"export {build_variable_name(OCR_SETTING)}=true"
+        formats[label, remedy] += count
+    for item in reply.items:
         path, error = clean(item.doc_path), item.error
         if error and error.code == DependencyMissing.code:
             media = detect_media_type(item.doc_path)
-            self.formats[get_media_type(media).label if media else "other", ""] += 1
-            self.installs[str(error.details["install"])] = None
+            label = get_media_type(media).label if media else "other"
+            formats[label, str(error.details["install"])] += 1
         elif error:
-            self.failed.append((path, error))
+            unread[path] = clean(str(error.details.get("cause", error.message)))
         if item.no_passages:
-            self.by_name.append((path, clean(item.no_passages)))
-            return
-        for warning in item.warnings:
-            kind = self.in_part if is_cut(warning) else self.warned
-            kind.append((path, clean(warning)))
+            unread[path] = clean(item.no_passages)
+        else:
+            for warning in item.warnings:
+                losses["read in part" if is_cut(warning) else "with warnings"][path] = clean(
+                    warning
+                )
+    for (label, remedy), count in formats.most_common():
+        losses["formats not read"][f"{count:,} {clean(label)}"] = remedy
+    for reason, count in reply.skipped_by_reason.items():
+        if reason in _LOSSES:
+            losses["left out"][f"{count:,} {_REASONS[reason]}"] = ""
+    return losses
 
 
-def _render_unread(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    """Yield what is not searched although it should be: few files by name, the others by number."""
-    found = _Losses(reply)
-    failed = [
-        (path, clean(str(error.details.get("cause", error.message))))
-        for path, error in found.failed
-    ]
-    named = [f"{path} ({cause})" for path, cause in [*failed, *found.by_name]]
-    kinds = [f"{count:,} {clean(label)}" for (label, _), count in found.formats.most_common()]
-    losses = [
-        f"{count:,} {_REASONS[reason]}"
-        for reason, count in reply.skipped_by_reason.items()
-        if reason in _LOSSES
-    ]
-    cut = [*dict.fromkeys(path for path, _ in found.in_part)]
-    warned = len({path for path, _ in found.warned})
-    texts = (
-        ("not read", [*_name_some(named, "file"), *_name_some(kinds, "other format"), *losses]),
-        ("read in part", _name_some(cut, "file")),
-        ("with warnings", [pluralize(warned, "file")] if warned else []),
-    )
-    text = "; ".join(f"{title}: {', '.join(parts)}" for title, parts in texts if parts)
+def _render_unread(losses: Losses, canvas: Canvas) -> Iterator[str]:
+    """Yield what is not searched although it should be: few by name, the others by number."""
+    texts = []
+    for title, rows in losses.items():
+        names = [f"{name} ({why})" for name, why in rows.items()]
+        shown = (names if title == "not read" else [*rows])[:_MAX_NAMED_PATHS]
+        more = [f"{len(rows) - len(shown):,} more"] if len(rows) > len(shown) else []
+        texts += [f"{title}: {', '.join([*shown, *more])}"] if rows else []
     flag = canvas.name_flag("--verbose")
-    if text:
+    if text := "; ".join(texts):
         yield from canvas.wrap(f"{text}; {flag} says more" if flag else text)
-    for install in found.installs:
-        yield canvas.step("to read more formats", clean(install))
 
 
-def _name_some(names: Sequence[str], noun: str) -> list[str]:
-    """Return the first names, and the number of the others."""
-    rest = len(names) - _MAX_NAMED_PATHS
-    shown = [*names[:_MAX_NAMED_PATHS]]
-    return [*shown, f"{pluralize(rest, noun)} more"] if rest > 0 else shown
-
-
-def _render_details(reply: IngestReport, canvas: Canvas) -> Iterator[str]:
-    """Yield every file that is left out, failed, or is read in part."""
-    found, failed = _Losses(reply), []
-    for path, error in found.failed:
-        reason = error.message
-        if error.code == ParseFailed.code:  # its message has the path again
-            reason = str(error.details.get("cause", reason))
-        failed.append((path, clean(f"{reason}; {error.hint}" if error.hint else reason)))
-    yield from _render_skipped(reply, found, canvas)
-    remedies = [
-        (f"{count:,} {clean(label)}", hint)
-        for (label, hint), count in found.formats.most_common()
-        if hint
-    ]
-    for title, rows in (
-        ("to read them too", remedies),
-        ("could not be indexed", failed),
-        ("found by name only", found.by_name),
-        ("searched in part", found.in_part),
-        ("warnings", found.warned),
-        (
-            "slowest files",
-            [(clean(one.doc_path), f"{one.duration_ms / 1000:.2f} s") for one in reply.slowest],
-        ),
-    ):
+def _render_details(reply: IngestReport, losses: Losses, canvas: Canvas) -> Iterator[str]:
+    """Yield why files are left out, and every file that is not read as a whole."""
+    reasons = {}
+    for reason, count in sorted(reply.skipped_by_reason.items(), key=lambda one: -one[1]):
+        words = _REASONS.get(reason, reason.replace("_", " "))
+        examples = reply.skip_examples.get(reason, [])
+        more = ", …" if count > len(examples) else ""
+        reasons[f"{count:,} {words}"] = clean(", ".join(examples)) + more if examples else ""
+    slowest = {clean(one.doc_path): f"{one.duration_ms / 1000:.2f} s" for one in reply.slowest}
+    for title, rows in {**losses, "left out": reasons, "slowest files": slowest}.items():
         if rows:
             yield canvas.strong(title)
-        for name, text in rows:
-            yield from canvas.hang(f"{name}: {text}", "  ", 4)
-    for install in found.installs:
-        yield canvas.step("to read more formats", clean(install))
+        for name, text in rows.items():
+            yield from canvas.hang(f"{name}: {text}" if text else name, "  ", 4)
 
 
 def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:
@@ -228,28 +188,6 @@ def _format_headline(reply: IngestReport) -> str:
     if reply.scanned != reply.documents:
         files = f"{files}, {pluralize(reply.scanned, 'file')} found"
     return f"{files}, in {seconds}" + ("; nothing was written" if reply.dry_run else "")
-
-
-def _render_skipped(reply: IngestReport, found: _Losses, canvas: Canvas) -> Iterator[str]:
-    """Yield what was left out by reason, and the formats that kebab does not read."""
-    if not reply.skipped_by_reason:
-        return
-    yield canvas.strong("left out")
-    ordered = sorted(reply.skipped_by_reason.items(), key=lambda item: (-item[1], item[0]))
-    width = max(5, *(len(f"{count:,}") for _, count in ordered))
-    for reason, count in ordered:
-        words = _REASONS.get(reason, reason.replace("_", " "))
-        examples = reply.skip_examples.get(reason, [])
-        if reason == "unsupported" and found.unsupported:
-            examples = []
-        more = ", …" if count > len(examples) else ""
-        listed = clean(", ".join(examples)) + more if examples else ""
-        start = f"  {count:>{width},}  {words}" + ("  " if listed else "")
-        yield f"{start}{canvas.dim(canvas.fit(listed, len(start)))}".rstrip()
-        if reason == "unsupported":
-            kinds = found.unsupported.most_common()
-            text = ", ".join(f"{clean(label)} {number:,}" for label, number in kinds)
-            yield from map(canvas.dim, canvas.wrap(text, " " * (width + 4)) if text else [])
 
 
 def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:

@@ -35,21 +35,26 @@ from kebab.wire.record import NotFound
 _NUMBER = re.compile(r"(?<=page|lide|cell)=(?=\d)")
 
 
-def render_fetched(reply: FetchList, canvas: Canvas) -> Iterator[str]:
-    """Yield the lines of each reference; in a pipe several have a heading each."""
-    several = len(reply.results) > 1
+def render_fetched(reply: FetchList, canvas: Canvas, *, named: bool = False) -> Iterator[str]:
+    """Yield the lines of each reference; in a pipe several have a heading each.
+
+    With `named` one has a heading too, and what was cut off is named.
+    """
+    is_headed = named or (len(reply.results) > 1 and not canvas.is_terminal)
     for number, result in enumerate(reply.results):
         if number:
             yield ""
-        if several and not canvas.is_terminal:
-            name = result.name if isinstance(result, NotFound) else result.citation.uri
-            note = "" if isinstance(result, NotFound) else note_freshness(result.freshness)
-            extent = "" if isinstance(result, NotFound) else f" {describe_extent(result)}"
-            yield f"==> {clean(name)} <=={extent}{note}"
         if isinstance(result, NotFound):
+            yield from [f"==> {clean(result.name)} <=="] * (is_headed and not named)
             yield from render_not_found(result, canvas)
-        else:
-            yield from render_lines(result, canvas)
+            continue
+        if is_headed:
+            note = note_freshness(result.freshness, ", {}") + note_origin(result.citation, ", {}")
+            note += ", this is the text that was indexed" * result.is_indexed_text
+            yield f"==> {clean(result.citation.uri)} <== {describe_extent(result)}{note}"
+        yield from render_lines(result, canvas)
+        if named and result.rest:
+            yield f"cut off by max_tokens; the rest: {clean(result.rest)}"
 
 
 def describe_extent(reply: FetchResult) -> str:

@@ -1,29 +1,33 @@
 """Lays out Markdown with rich: the answers of a model, excerpts of documents, pages of help.
 
 The text is not trusted: HTML stays text, an address is shown and is no clickable link, and numbers
-in brackets stay citation markers even when the text defines them as links. Rich gets `Text`, never
-markup. Excerpts have the characters `MATCH_START` and `MATCH_END` around each match of the query.
-This module is imported only to draw Markdown, because it imports rich.
+in brackets stay citation markers even when the text defines them as links. Excerpts have the
+characters `MATCH_START` and `MATCH_END` around each match of the query. This module is imported
+only to draw Markdown, because it imports rich.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
-from markdown_it.tree import SyntaxTreeNode
-from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from markdown_it.token import Token
+from rich import markdown
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.padding import Padding
-from rich.rule import Rule
-from rich.segment import Segment
-from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from kebab.cli.render.canvas import Canvas, clean_lines, emphasise_matches, glue
+from kebab.cli.render.canvas import (
+    MATCH_END,
+    MATCH_START,
+    Canvas,
+    clean_lines,
+    emphasise_matches,
+    glue,
+)
 
 _NARROWEST = 16
 _NARROWEST_CELL = 6
@@ -32,19 +36,21 @@ _LONGEST = 20_000
 """Longer code is not highlighted, because a lexer may be slow."""
 _FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 """Letters beyond ASCII in an address, which Markdown encodes."""
-_MARKERS = re.compile(r"(?P<cyan>\[\d{1,3}\])|(?P<yellow>\[unsupported\])")
-"""The markers of an answer by their colour, which rich takes from the names of the groups."""
 _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
-_PLAIN = Style()
-_ADDRESS = Style(dim=True)
-_INLINE = {"strong": Style(bold=True), "em": Style(italic=True), "s": Style(dim=True)}
+_MATCHED = re.compile(rf"{MATCH_START}(?P<match>[^{MATCH_END}]*){MATCH_END}?")
+_STYLED = re.compile(
+    rf"(?P<marker>\[\d{{1,3}}\])|(?P<unsupported>\[unsupported\])|{_MATCHED.pattern}"
+)
+"""What has a style of its own, the name of the group: markers of an answer, and matches."""
 
 
 def render_markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
     """Return Markdown as lines; `width` is by default the width of the canvas."""
-    tree = SyntaxTreeNode(_create_parser().parse(clean_lines(text)))
     room = max(_NARROWEST, width or canvas.width or 80)
-    return canvas.draw(_build_blocks(tree.children, room), room)
+    lines = canvas.draw(_Markdown(clean_lines(text)), room)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines[next((row for row, line in enumerate(lines) if line), 0) :]
 
 
 @cache
@@ -53,163 +59,103 @@ def _create_parser() -> MarkdownIt:
     return plain.enable(["table", "strikethrough"]).disable("reference")
 
 
-def _build_blocks(nodes: list[SyntaxTreeNode], width: int) -> Group:
-    """Return blocks with a blank line between those that are not tight."""
-    blocks: list[RenderableType] = []
-    for node in nodes:
-        parent = node.parent
-        first = parent.children[0] if parent and parent.type == "list_item" else node
-        # markdown-it hides the paragraphs of a list without blank lines.
-        if blocks and not (first.type == "paragraph" and first.hidden):
-            blocks.append(Text())
-        blocks.append(_BLOCKS[node.type](node, width))
-    return Group(*blocks)
+class _Heading(markdown.Heading):
+    """A heading at the margin."""
+
+    LEVEL_ALIGN: ClassVar = {}
 
 
-class _Prefixed:
-    """A block with a text before its first line, and another one before the others.
-
-    Both are left out where too little room is left.
-    """
-
-    def __init__(self, block: RenderableType, first: Text, rest: Text) -> None:
-        self._block = block
-        self._first = first
-        self._rest = rest
+class _Code(markdown.CodeBlock):
+    """Indented code, with colours if its language is known."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        room = options.max_width - self._first.cell_len
-        if room < _NARROWEST:
-            yield self._block
-            return
-        lines = console.render_lines(self._block, options.update_width(room), pad=False)
-        for number, line in enumerate(lines):
-            yield from (self._rest if number else self._first).render(console)
-            yield from line
-            yield Segment.line()
+        code = self.text.plain.removesuffix("\n")
+        text = Text(code)
+        if self.lexer_name != "text" and len(code) <= _LONGEST:
+            from rich.syntax import Syntax
+
+            text = Syntax("", self.lexer_name, theme="ansi_dark", word_wrap=True).highlight(code)
+            text.remove_suffix("\n")  # which the lexer adds
+        yield Padding(emphasise_matches(text), (0, 0, 0, _INDENT))
 
 
-def _build_paragraph(node: SyntaxTreeNode, width: int) -> Text:
-    return _build_text(node, Style(bold=True) if node.type == "heading" else _PLAIN)
+class _Table(markdown.TableElement):
+    """A table at the margin; its rows are lines if it has too many columns for the width."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in super().__rich_console__(console, options):
+            assert isinstance(table, Table)
+            heads = [column.header for column in table.columns]
+            if len(heads) * _NARROWEST_CELL > options.max_width:
+                rows: Any = zip(*(column.cells for column in table.columns), strict=True)
+                yield from (Text(" | ").join(row) for row in (heads, *rows))
+                continue
+            table.show_edge = False
+            table.show_header = any(str(head) for head in heads)
+            yield table
 
 
-def _build_code(node: SyntaxTreeNode, width: int) -> Padding:
-    code = node.content.removesuffix("\n")
-    return Padding(_highlight(code, node.info.partition(" ")[0]), (0, 0, 0, _INDENT))
+class _Markdown(markdown.Markdown):
+    """Markdown whose links are text, and whose markers and matches have styles."""
+
+    elements: ClassVar = {
+        **markdown.Markdown.elements,
+        "heading_open": _Heading,
+        "fence": _Code,
+        "code_block": _Code,
+        "table_open": _Table,
+    }
+
+    def __init__(self, text: str) -> None:
+        super().__init__("")
+        self.inlines = {*self.inlines, *_STYLED.groupindex}
+        self.parsed = _create_parser().parse(text)
+        for token in self.parsed:
+            if token.type == "inline":
+                token.children = [*_list_plain_tokens(token.children or [])]
 
 
-def _highlight(code: str, language: str) -> Text:
-    """Return code with colours if its language is known."""
-    text = Text(code)
-    if language and len(code) <= _LONGEST:
-        from rich.syntax import Syntax
-
-        text = Syntax("", language, theme="ansi_dark", word_wrap=True).highlight(code)
-        text.remove_suffix("\n")  # which the lexer adds
-    return emphasise_matches(text)
-
-
-def _build_quote(node: SyntaxTreeNode, width: int) -> _Prefixed:
-    bar = Text("│ ", Style(dim=True))
-    return _Prefixed(_build_blocks(node.children, width - len(bar)), bar, bar)
-
-
-def _build_list(node: SyntaxTreeNode, width: int) -> Group:
-    signs = ["•"] * len(node.children)
-    if node.type != "bullet_list":
-        start = int(node.attrs.get("start", 1))
-        signs = [f"{number}." for number in range(start, start + len(node.children))]
-    margin = max(map(len, signs)) + 1
-    items: list[RenderableType] = []
-    for sign, item in zip(signs, node.children, strict=True):
-        if items and item.children and not item.children[0].hidden:
-            items.append(Text())
-        blocks = _build_blocks(item.children, width - margin)
-        body = blocks if item.children else Text()
-        items.append(_Prefixed(body, Text(f"{sign:>{margin - 1}} "), Text(" " * margin)))
-    return Group(*items)
+def _list_plain_tokens(tokens: list[Token]) -> Iterator[Token]:
+    """Yield the tokens of a line: links, images and inline code as text, styles as tags."""
+    addresses: list[str] = []
+    for token in tokens:
+        if token.type == "link_open":
+            addresses.append(str(token.attrs.get("href", "")))
+        elif token.type == "link_close":
+            yield from _list_styled_tokens(_format_address(addresses.pop()))
+        elif token.type == "image":
+            address = _format_address(str(token.attrs.get("src", "")))
+            yield from _list_styled_tokens(token.content + address)
+        elif token.type == "code_inline":
+            yield from _list_styled_tokens(f"`{token.content}`", _MATCHED)
+        elif token.type == "text":
+            content = token.content
+            # A citation marker in link form stays a marker, and an address alone is shown once.
+            content = f"[{content}]" if addresses and content.isdecimal() else content
+            addresses = ["" if one == content else one for one in addresses]
+            yield from _list_styled_tokens(_BEFORE_A_MARKER.sub(glue(" "), content))
+        else:
+            yield token
 
 
-def _build_table(node: SyntaxTreeNode, width: int) -> RenderableType:
-    """Return a table, or its rows as lines if it has too many columns for the width."""
-    head, *rows = (
-        [_build_text(cell) for cell in row.children]
-        for part in node.children
-        for row in part.children
-    )
-    if len(head) * _NARROWEST_CELL > width:
-        return Group(*(Text(" | ").join(row) for row in (head, *rows)))
-    for cell, text in zip(node.children[0].children[0].children, head, strict=True):
-        text.justify = "right" if "right" in str(cell.attrs.get("style", "")) else "left"
-    table = Table(
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
-        header_style="bold",
-        border_style="dim",
-        show_header=any(text.plain for text in head),
-    )
-    for text in head:
-        table.add_column(text, justify=text.justify or "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _list_styled_tokens(content: str, styled: re.Pattern[str] = _STYLED) -> Iterator[Token]:
+    """Yield text with tags around what has a style of its own."""
+    last = 0
+    for match in styled.finditer(content):
+        tag = match.lastgroup or ""
+        yield _create_text(content[last : match.start()])
+        yield Token(f"{tag}_open", tag, 1)
+        yield _create_text(match[tag])
+        yield Token(f"{tag}_close", tag, -1)
+        last = match.end()
+    yield _create_text(content[last:])
 
 
-_BLOCKS: dict[str, Callable[[Any, int], RenderableType]] = {
-    "paragraph": _build_paragraph,
-    "heading": _build_paragraph,
-    "fence": _build_code,
-    "code_block": _build_code,
-    "blockquote": _build_quote,
-    "bullet_list": _build_list,
-    "ordered_list": _build_list,
-    "table": _build_table,
-    "hr": lambda *_: Rule(style="dim"),
-}
+def _create_text(content: str) -> Token:
+    # The end of a match that begins in another element.
+    return Token("text", "", 0, content=content.replace(MATCH_END, ""))
 
 
-def _build_text(node: SyntaxTreeNode, style: Style = _PLAIN) -> Text:
-    parts = (
-        part
-        for inline in node.children
-        for child in inline.children
-        for part in _list_parts(child, style)
-    )
-    return emphasise_matches(Text().join(parts))
-
-
-def _list_parts(node: SyntaxTreeNode, style: Style) -> Iterator[Text]:
-    """Yield the texts of a node and of those below it."""
-    if node.type == "hardbreak":
-        yield Text("\n")
-    elif node.type == "softbreak":
-        yield Text(" ", style)
-    elif node.type == "code_inline":
-        yield Text(f"`{node.content}`", style)
-    elif node.type == "image":
-        yield Text(node.content, style)
-        yield _build_address(str(node.attrs.get("src", "")))
-    elif node.type == "link":
-        inner = Text().join(part for child in node.children for part in _list_parts(child, style))
-        # A citation marker in link form stays a marker.
-        yield _build_prose(f"[{inner.plain}]", style) if inner.plain.isdecimal() else inner
-        if (address := str(node.attrs.get("href", ""))) != inner.plain:
-            yield _build_address(address)
-    else:
-        yield _build_prose(node.content, style)
-        for child in node.children:
-            yield from _list_parts(child, style + _INLINE.get(node.type, _PLAIN))
-
-
-def _build_prose(content: str, style: Style) -> Text:
-    """Return text with its markers in colour; each stays on the line of the word before it."""
-    text = Text(_BEFORE_A_MARKER.sub(glue(" "), content), style)
-    text.highlight_regex(_MARKERS)
-    return text
-
-
-def _build_address(address: str) -> Text:
+def _format_address(address: str) -> str:
     shown = _FOREIGN.sub(lambda match: unquote(match[0]), address)
-    return Text(f" ({shown})" if shown else "", _ADDRESS)
+    return f" ({shown})" if shown else ""

@@ -1,31 +1,17 @@
-"""Renders progress on stderr: a live bar on a terminal, plain lines elsewhere."""
+"""Shows running work on stderr: a line that changes on a terminal, or lines of a log."""
 
-import io
-import time
-from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
-from kebab.cli.channels import OutputChannel, WorkDisplay
-from kebab.cli.render.canvas import (
-    Canvas,
-    clean,
-    format_bytes,
-    format_duration,
-    truncate_path,
-)
+from kebab.cli.channels import Display, OutputChannel
+from kebab.cli.render.canvas import Canvas, clean, format_bytes, format_duration, truncate
 from kebab.core.progress import Progress, ProgressKind
 from kebab.wire.coverage import format_left
 
-SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
-"""Restores a terminal when a live display ends early."""
+E = TypeVar("E")
 
 CLEAR_LINE = "\r\x1b[K"
-_EVERY_S = 30.0
-_SHORT_S = 1.0
-"""What takes no longer has no progress."""
-STOPPING = "stopping soon; Ctrl-C again leaves at once"
-_SEARCHABLE = "search works already; its results get better until this is done"
-"""What is said while passages are embedded: their words were stored before."""
+_EVERY_MS = 30_000
+_STOPPING = "stopping soon; Ctrl-C again leaves at once"
 _CONVERT = "convert"
 _MANY = 20
 """Of fewer units a second a decimal is shown."""
@@ -56,142 +42,79 @@ _PHASES = {
 }
 
 
-class ProgressLines(WorkDisplay):
-    """Shows progress as plain lines: one per phase, then at most one every 30 seconds.
+class StatusDisplay(Display[E]):
+    """Shows the state of work: a line that changes on a terminal, else lines of a log.
 
-    The first line comes after a second.
-
-    A later line of a phase has the rate and the time that is left.
+    A log gets a line when another phase begins, and then one every 30 seconds.
     """
 
-    def __init__(self, channel: OutputChannel, clock: Callable[[], float] = time.monotonic) -> None:
-        self._channel = channel
-        self._clock = clock
-        self._label = ""
-        self._message = ""
-        self._last = 0.0
-        self._counted: Progress | None = None
-        """The last event of the phase that has a count."""
-        self._started = self._began = clock()
+    silence_s = 0.5
+    patience_ms = 1_000
+    """What takes no longer is not shown."""
 
-    def __call__(self, event: Progress) -> None:
-        """Show an event."""
-        label = label_event(event)
-        if label is None:
-            return
-        now, message = self._clock(), event.message or ""
-        if now - self._started < _SHORT_S and not message:
-            return  # most runs end before a line of progress is read
-        repeats = event.kind is ProgressKind.HEARTBEAT and label == _LABELS[event.kind]
-        if not repeats and (label != self._label or (message and message != self._message)):
-            self._label, self._message = label, message
-            self._counted, self._began = None, now
-            self._write(format_event(event))
-            if event.kind is ProgressKind.EMBED_BATCH:
-                self._write(_SEARCHABLE)
-            return
-        if event.done is not None:
-            self._counted = event
-        if now - self._last >= _EVERY_S:
-            self._write(self._format_state(event))
-
-    def _write(self, text: str) -> None:
-        self._last = self._clock()
-        self._channel.write(text + "\n")
-
-    def _format_state(self, event: Progress) -> str:
-        """Return what was done in the phase, how fast, and for how long it goes on."""
-        elapsed = format_duration(self._clock() - self._began)
-        if self._counted is None:
-            return f"{format_event(event._replace(elapsed_ms=0))}, {elapsed}"
-        parts = (f"{self._label} {format_count(self._counted)}", elapsed)
-        return ", ".join((*parts, *format_estimate(self._counted)))
-
-    def announce_stop(self) -> None:
-        """Show that the work stops soon."""
-        self._channel.write(STOPPING + "\n")
-
-
-class ProgressBar(WorkDisplay):
-    """Shows the phase as a live bar with the current file below it, after a second."""
-
-    def __init__(
-        self, channel: OutputChannel, canvas: Canvas, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        from rich.spinner import Spinner
-
-        self._channel = channel
-        self._clock, self._started = clock, clock()
-        self._width = canvas.width or 80
-        self._event = Progress(kind=ProgressKind.SCAN_STARTED)
-        self._below = "starting"
-        self._stopping = False
-        self._spinner = Spinner("dots")
-        self._live = create_live(create_console(channel, canvas), self._render)
+    def __init__(self, channel: OutputChannel, canvas: Canvas) -> None:
+        self._channel, self._canvas = channel, canvas
+        self.phase = "working"
+        self._written: str | None = None
+        self._written_ms = 0.0
+        self._is_drawn = False
 
     def __exit__(self, *_: object) -> None:
-        self._live.stop()
+        """Remove the line."""
+        self.abort()
 
-    def __call__(self, event: Progress) -> None:
-        """Show an event."""
-        if label_event(event) is None:
+    def describe(self, elapsed_ms: float) -> str:
+        """Return the state as one line."""
+        raise NotImplementedError
+
+    def show_heartbeat(self, elapsed_ms: float) -> None:
+        """Show the state."""
+        if elapsed_ms < self.patience_ms:
             return
-        if not self._live.is_started and self._clock() - self._started >= _SHORT_S:
-            self._live.start(refresh=True)
-        if event.kind is not ProgressKind.HEARTBEAT:
-            self._event = event
-            is_embedding = event.kind is ProgressKind.EMBED_BATCH
-            self._below = _SEARCHABLE if is_embedding else clean(event.path or event.message or "")
-        elif event.message:
-            self._live.console.print(format_event(event), markup=False, highlight=False)
-        else:
-            self._below = format_event(event)
+        text = self.describe(elapsed_ms)
+        if self._canvas.live:
+            line = self._canvas.dim(truncate(text, self._channel.columns - 1))
+            self._channel.write(CLEAR_LINE + line)
+            self._is_drawn = True
+        elif self.phase != self._written or elapsed_ms - self._written_ms >= _EVERY_MS:
+            self._written, self._written_ms = self.phase, elapsed_ms
+            self._channel.write(f"{text}\n")
 
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
-        self._stopping = True
+        self.abort()
+        self._channel.write(f"{_STOPPING}\n")
 
     def abort(self) -> None:
-        """Restore the terminal."""
-        self._channel.write(SHOW_CURSOR)
+        """Remove the line."""
+        if self._is_drawn:
+            self._channel.write(CLEAR_LINE)
+            self._is_drawn = False
 
-    def _render(self) -> Any:
-        from rich.console import Group
-        from rich.progress_bar import ProgressBar as Bar
-        from rich.table import Table
-        from rich.text import Text
 
+class WorkStatus(StatusDisplay[Progress]):
+    """Shows the phase of long work, what of it is done, and how long it goes on."""
+
+    _event = Progress(kind=ProgressKind.SCAN_STARTED)
+
+    def __call__(self, event: Progress) -> bool:
+        """Keep an event for the next line."""
+        if (label := label_event(event)) is not None:
+            parts = (
+                None if event.kind is ProgressKind.HEARTBEAT and event.message else label,
+                event.message,
+            )
+            self.phase, self._event = clean(" ".join(filter(None, parts))), event
+        return False
+
+    def describe(self, elapsed_ms: float) -> str:
+        """Return the phase with its count, its rate or the time, and the file."""
         event = self._event
-        row = Table.grid(padding=(0, 1))
-        bar = Bar(total=event.total, completed=event.done or 0, width=24)
-        row.add_row(self._spinner, label_event(event), bar, format_count(event))
-        lines = [", ".join(format_estimate(event)), STOPPING if self._stopping else self._below]
-        texts = (truncate_path(line, self._width - 2) for line in lines if line)
-        return Group(row, *(Text(f"  {text}", style="dim") for text in texts))
-
-
-def create_console(channel: OutputChannel, canvas: Canvas) -> Any:
-    """Return rich's console for a channel."""
-    from rich.console import Console
-
-    file = io.FileIO(channel.descriptor, "w", closefd=False)
-    stream = io.TextIOWrapper(file, "utf-8", errors="replace")
-    width = canvas.width or 80
-    return Console(file=stream, force_terminal=True, width=width, no_color=not canvas.color)
-
-
-def create_live(console: Any, render: Callable[[], Any]) -> Any:
-    """Return a live region that shows the result of `render` and disappears when it stops."""
-    from rich.live import Live
-
-    return Live(
-        console=console,
-        get_renderable=render,
-        transient=True,
-        refresh_per_second=8,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
+        done = f"{self.phase} {format_count(event)}".rstrip()
+        parts = [done, *(format_estimate(event) or [format_duration(elapsed_ms / 1000)])]
+        if event.kind is ProgressKind.EMBED_BATCH:  # words were stored before
+            parts.append("search works already")
+        return f"{', '.join(parts)}  {clean(event.path or '')}".rstrip()
 
 
 def label_event(event: Progress) -> str | None:
@@ -199,20 +122,6 @@ def label_event(event: Progress) -> str | None:
     if event.kind is ProgressKind.HEARTBEAT or event.phase == _CONVERT:
         return _PHASES.get(event.phase or "", _LABELS[event.kind])
     return _LABELS.get(event.kind)
-
-
-def format_event(event: Progress) -> str:
-    """Return an event as one plain line."""
-    path, message = clean(event.path or ""), clean(event.message or "")
-    if event.kind is not ProgressKind.HEARTBEAT:
-        parts = (label_event(event), format_count(event), path, message)
-        return " ".join(part for part in parts if part)
-    if message:
-        return message
-    count = f" {done}" if (done := format_count(event)) else ""
-    on_path = f" on {path}" if path else ""
-    took = f", {format_duration(event.elapsed_ms / 1000)}" if event.elapsed_ms / 1000 >= 1 else ""
-    return f"{label_event(event)}{count}{on_path}{took}"
 
 
 def format_count(event: Progress) -> str:

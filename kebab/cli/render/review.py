@@ -20,6 +20,7 @@ from kebab.cli.render.canvas import (
     measure_width,
     pluralize,
     render_columns,
+    render_difference,
     truncate_around,
 )
 from kebab.cli.render.compact import format_openable_path
@@ -29,7 +30,6 @@ from kebab.review.selection import name_finding
 from kebab.wire.review import (
     AgentItem,
     AgentItems,
-    AppliedFile,
     ItemFix,
     ItemWarning,
     ReviewApplied,
@@ -43,7 +43,6 @@ _ELLIPSIS = "…"
 _INDENT = "    "
 _TAB = 4
 _NARROWEST = 20
-_DIFF_COLORS = {"-": "red", "+": "green", "@": "cyan"}
 
 PAINTS: Mapping[SeverityName, Callable[[Canvas, str], str]] = {
     "error": Canvas.error,
@@ -220,7 +219,7 @@ def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
     """Yield what would change; nothing when there is nothing to fix."""
     if reply.files:
         for file in reply.files:
-            yield from _render_difference(file, canvas)
+            yield from render_difference(file.diff.splitlines(), canvas)
         yield ""
         yield from _render_other_fixes(reply.waiting, reply.refused, canvas)
         fixes = _count_fixes(sum(file.applied for file in reply.files))
@@ -232,7 +231,7 @@ def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
     """Yield the differences of a dry run, else the files that were written."""
     for file in reply.files:
         if reply.dry_run:
-            yield from _render_difference(file, canvas)
+            yield from render_difference(file.diff.splitlines(), canvas)
             continue
         path = canvas.link(canvas.location(_name(file.file)), file.file)
         backup = f"; the original is {_name(file.backup)}" if file.backup else ""
@@ -261,20 +260,6 @@ def _render_other_fixes(waiting: int, refused: int, canvas: Canvas) -> Iterator[
 
 def _name(file: str) -> str:
     return clean(format_openable_path(file, Path(file).name))
-
-
-def _render_difference(file: AppliedFile, canvas: Canvas) -> Iterator[str]:
-    """Yield a difference in colour; its heads have no sign of their own."""
-    for number, line in enumerate(file.diff.splitlines()):
-        if number < 2:  # noqa: PLR2004 - the names of both files
-            yield canvas.strong(clean(line))
-        else:
-            yield canvas.paint(clean(line), fg=_DIFF_COLORS.get(line[:1]))
-
-
-def render_no_page(reply: AgentItems, canvas: Canvas) -> tuple[str, ...]:
-    """Render no page: `--json` prints it, and text output has the translated document instead."""
-    return ()
 
 
 def render_outcome(reply: AgentItems, findings: Sequence[str], canvas: Canvas) -> Iterator[str]:

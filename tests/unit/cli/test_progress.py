@@ -6,19 +6,17 @@ from typing import Any
 import pytest
 
 from kebab.app.classify import classify_error
-from kebab.cli.channels import Display, OutputChannel, OutputChannels, WorkDisplay
+from kebab.cli.channels import Display, OutputChannel, OutputChannels
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.cli.progress import (
     EventLines,
     Reporter,
-    WorkReporter,
     choose_work_display,
     report_events,
     run_work,
     stream_review,
 )
-from kebab.cli.render.progress import ProgressLines
-from kebab.core.progress import Progress, ProgressKind
+from kebab.cli.render.progress import WorkStatus
 from kebab.errors.catalog import ModelUnreachable
 from kebab.errors.signal import Exit
 from kebab.server.events import AnswerEncoder, ReviewEncoder, WorkEncoder
@@ -28,56 +26,6 @@ from kebab.wire.library import DupesRequest
 from kebab.wire.review import ReviewRequest
 from tests.fakes import replies
 from tests.fakes.review_stream import RUN, make_event, make_item, make_page
-
-READING = Progress(kind=ProgressKind.ASSET_STARTED, path="a.md", done=1, total=2)
-
-
-class Recorder(WorkDisplay):
-    """Keeps what it is shown."""
-
-    def __init__(self):
-        self.events = []
-        self.ends = []
-
-    def __call__(self, event):
-        self.events.append(event)
-
-    def finish(self, status, report=None, *, cancelled):
-        self.ends.append((status, report, cancelled))
-
-
-@pytest.fixture
-def recorder():
-    return Recorder()
-
-
-class Hands:
-    """A clock that is set by hand."""
-
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Hands()
-
-
-@pytest.fixture
-def reporter(recorder, clock):
-    return WorkReporter(recorder, clock)
-
-
-def test_a_long_silence_causes_a_heartbeat_with_the_phase(reporter, recorder, clock):
-    reporter(READING)
-    clock.now = 2.5
-    reporter.beat()
-
-    beat = recorder.events[-1]
-    assert (beat.kind, beat.path, beat.elapsed_ms) == (ProgressKind.HEARTBEAT, "a.md", 2500)
-
 
 TOKEN = AnswerEvent(type="token", delta="a")
 
@@ -154,7 +102,7 @@ def test_when_the_reader_closes_the_pipe_the_work_is_interrupted(pipe, stubborn)
                 raise
 
     began = time.monotonic()
-    with pytest.raises(BrokenPipeError), report_events(context_on(channel), Shown()):
+    with pytest.raises(BrokenPipeError), report_events(context_on(channel), Shown(), channel):
         work()
     assert time.monotonic() - began < 20
 
@@ -182,7 +130,7 @@ def a_context(tmp_path, *, machine):
 
 
 def test_a_machine_gets_events_and_a_log_gets_lines(tmp_path):
-    for machine, form in ((True, EventLines), (False, ProgressLines)):
+    for machine, form in ((True, EventLines), (False, WorkStatus)):
         context, file = a_context(tmp_path, machine=machine)
         with file:
             assert isinstance(choose_work_display(context, stream=False), form)

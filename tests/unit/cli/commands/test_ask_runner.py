@@ -38,6 +38,6 @@ def test_the_model_that_is_waited_for_is_named(context, tmp_path, flags, provide
     display = choose_answer_display(context, settings, build_ask_request(settings, "x", flags))
     display(AnswerEvent(type="token", delta="a"))
 
-    display.show_heartbeat(0)
+    display.show_heartbeat(2000)
 
     assert (tmp_path / "err").read_text().removesuffix("\n").partition("  ")[0] == said

@@ -88,18 +88,6 @@ def test_each_error_is_shown_and_the_chat_continues(talking):
     assert len(talk.asked) == 3
 
 
-def test_sources_help_and_new_are_commands(talking):
-    talk = talking()
-    talk.start().run(typing("/sources", "one", "/sources", "/new", "/sources", "/help", "/nope"))
-
-    assert [question for question, _ in talk.asked] == ["one"]
-    assert talk.out.count(" [1] ops/backup.md:12-13") == 2
-    assert talk.err.count("no citations yet") == 2
-    assert len(NAME.findall(talk.err)) == 2
-    assert "clear the line" in talk.err
-    assert "no such command" in talk.err
-
-
 @pytest.mark.parametrize("last", ["exit", "/exit", EOFError()])
 def test_an_interactive_chat_ends_with_exit_status_0(talking, last):
     talk = talking()

@@ -58,6 +58,6 @@ def test_metrics_are_rows_and_modes_are_columns():
     assert lines[3].split() == ["hybrid", "lexical"]
     rows = [line.split() for line in lines]
     assert ["hit@1", "0.500", "0.500"] in rows
-    assert ["MRR@10", "0.750", "-"] in rows
-    assert ["median", "ms", "2.0", "2.0"] in rows
+    assert ["mrr@10", "0.750", "-"] in rows
+    assert ["median_ms", "2.0", "2.0"] in rows
     assert not [line for line in lines if "calibration" in line]

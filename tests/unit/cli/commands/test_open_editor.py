@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.commands.open import build_command, run_command
+from kebab.cli.commands.open import build_open_command, run_command
 from kebab.errors.catalog import IoError
 
 FILE = "/n/my note.md"
@@ -28,7 +28,7 @@ FILE = "/n/my note.md"
     ],
 )
 def test_each_editor_gets_the_line_in_its_own_form(editor, command):
-    assert build_command(FILE, 7, {"EDITOR": editor}) == command
+    assert build_open_command(FILE, 7, FILE, {"EDITOR": editor}) == command
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_without_an_editor_the_system_shows_the_text(tmp_path, monkeypatch, syst
     program = tmp_path / opener[0]
     program.touch(mode=0o755)
 
-    assert build_command(FILE, 7, {"PATH": str(tmp_path)}) == [*opener, FILE]
+    assert build_open_command(FILE, 7, FILE, {"PATH": str(tmp_path)}) == [*opener, FILE]
 
 
 @pytest.fixture

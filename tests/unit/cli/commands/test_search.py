@@ -1,7 +1,7 @@
 import pytest
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.commands.search import read_argument
+from kebab.cli.options import read_argument
 from tests.fakes.console import standard_input
 
 
@@ -104,7 +104,7 @@ def test_notes_on_paths_for_programs_go_to_stderr(kebab):
 )
 def test_a_minus_alone_stands_for_stdin(data, text):
     with standard_input(data):
-        assert read_argument(("-",), 100) == text
+        assert read_argument(("-",), "query", 100) == text
 
 
 def test_commands_for_further_pages_repeat_a_query_from_stdin(kebab):

@@ -38,7 +38,10 @@ def test_a_search_is_the_compact_form():
             replies.grep_response(replies.grep_hit(), has_more=True),
             "further lines match; raise `limit`",
         ),
-        (replies.ingest_report(items=[replies.item(warnings=["odd"])]), "with warnings: 1 file"),
+        (
+            replies.ingest_report(items=[replies.item(warnings=["odd"])]),
+            "with warnings: ops/backup.md",
+        ),
     ],
     ids=["budget", "filter", "limit", "warnings"],
 )

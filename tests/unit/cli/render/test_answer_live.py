@@ -79,7 +79,7 @@ def test_the_text_is_above_the_status_line(wait, terminal):
     region(token("so **it** is [1]\n\n"))
     region(token("- a\x1b"))
 
-    assert region.lines(40, 10) == ["so it is [1]", "", "• a\ufffd", "", "gemma\ufffd is writing"]
+    assert region.lines(40, 10) == ["so it is [1]", "", " • a\ufffd", "", "gemma\ufffd is writing"]
 
 
 def test_a_live_region_is_rendered_and_removed(wait, terminal):

@@ -60,7 +60,7 @@ PATH = "/a%20b/%EB%B0%B1%EC%97%85.md"
         ("default", f"file://{PATH}"),
         ("none", ""),
         ("editor://{path}?at={line}", f"editor://{PATH}?at=12"),
-        ("file://{host}{path}", f"file://{os.uname().nodename}{PATH}"),
+        ("vscode", f"vscode://file{PATH}:12"),
     ],
 )
 def test_each_format_has_its_address(form, link):
@@ -75,9 +75,8 @@ def test_the_setting_refuses_other_texts(form):
 
 @pytest.mark.parametrize(
     ("form", "link"),
-    [("default", "file:///a.pdf#page=3"),  ("none", ""),
-      ("kitty", "file:///a.pdf#1")],
-)  # fmt: skip
+    [("default", "file:///a.pdf#page=3"), ("none", ""), ("vscode", "vscode://file/a.pdf:1")],
+)
 def test_a_link_to_the_file_itself_names_the_page(form, link):
     assert build_link("/a.pdf", None, form, page=3) == link
 

@@ -2,11 +2,9 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import (
     format_openable_path,
     render_compact,
-    render_notes,
     render_paths,
 )
 from kebab.wire.citation import LineSpan, SectionCitation, SectionSpan
-from kebab.wire.search import DegradedChannel, LeftOut
 from tests.fakes import replies
 
 CODE = "Run it:\n\n```sh\n\tkebab  search x\n```"
@@ -179,29 +177,3 @@ def test_a_terminal_gets_paths_without_control_characters():
 
     assert list(render_paths(odd, Canvas(width=80))) == ["/x/\ufffd[2J.md"]
     assert list(render_paths(odd, Canvas())) == ["/x/\x1b[2J.md"]
-
-
-def test_notes_on_paths_say_what_is_missing():
-    missing = DegradedChannel(channel="vector", reason="no model", hint="kebab doctor")
-    reply = replies.response(
-        hit(), degraded=[missing], convincing=False, left_out=LeftOut(hits=1, tokens=9)
-    )
-
-    assert list(render_notes(reply, Canvas(), "kebab search x --cursor C")) == [
-        "note: no search by meaning: no model",
-        "hint: kebab doctor",
-        "note: nothing convincing",
-        "left out by --max-tokens: 1 hit, about 9 tokens",
-        "more: kebab search x --cursor C",
-    ]
-
-
-def test_the_notes_state_no_absence_that_is_not_covered():
-    found = replies.coverage(failed=3, failed_examples=["a.pdf"], checked=5000)
-
-    empty = list(render_notes(replies.response(coverage=found), Canvas(), ""))
-    good = list(render_notes(replies.response(hit(), coverage=found), Canvas(), ""))
-
-    words = "`a.pdf` and 2 more could not be read (`.kebabignore` leaves out what it names)"
-    assert empty == [f"note: no results so far ({words})"]
-    assert good == []

@@ -4,7 +4,7 @@ from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.documents import render_outline
 from tests.fakes import replies
 
-PIPE, TERMINAL = Canvas(), Canvas(width=60)
+PIPE = Canvas()
 
 
 def test_each_section_has_its_reference_its_tokens_and_its_heading():
@@ -38,16 +38,6 @@ def test_a_tree_is_indented_below_its_folder():
         "/n  3 documents, 9 passages, about 900 tokens, 1 not listed",
         "  deep/  2 documents, 6 passages, about 600 tokens",
         "    deep/b.md  3 passages, about 300 tokens  About b",
-    ]
-
-
-def test_on_a_terminal_a_tree_has_names_in_columns():
-    lines = list(render_outline(replies.outline_tree(), TERMINAL))
-
-    assert lines[1:] == [
-        "        tokens",
-        "deep/      600  2 documents",
-        "  b.md     300  About b",
     ]
 
 

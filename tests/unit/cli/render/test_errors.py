@@ -116,7 +116,7 @@ def test_an_explanation_is_readable_prose_with_the_facts(code):
 
     assert lines[0] == code
     assert all(len(line) <= 60 for line in lines)
-    assert f"exit status  {build_catalog()[code].exit.value}" in lines
+    assert f"exit_code    {build_catalog()[code].exit.value}" in lines
 
 
 def drawn(fault, log=None, **view):

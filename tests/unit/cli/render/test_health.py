@@ -94,9 +94,8 @@ def test_clients_are_a_table_on_a_terminal():
     lines = list(render_overview(CLIENTS, Canvas(width=80)))
 
     assert lines[0].split("  ")[0] == "client"
-    assert "up to date" in lines[1]
-    assert "outdated" in lines[1]
-    assert lines[2].split() == ["zed", "no", "reads", "none", "not", "installed"]
+    assert lines[1].split() == ["codex", "found", "current", "outdated"]
+    assert lines[2].split() == ["zed", "not", "found", "none", "absent"]
     assert lines[-2:] == ["install: kebab install CLIENT", "update: kebab install codex --mcp"]
 
 
@@ -130,5 +129,5 @@ def test_the_model_in_use_is_marked():
 
     assert "● all-MiniLM-L6-v2" in lines
     assert "○ other" in lines
-    assert "    weights    not on this machine" in lines
+    assert "    installed          no" in lines
     assert lines[-1] == "configured: auto"

@@ -6,6 +6,7 @@ from kebab.cli.render.hits import (
     Paging,
     format_location,
     render_hits,
+    render_notes,
 )
 from kebab.wire.citation import (
     CodeCitation,
@@ -225,3 +226,15 @@ def test_weak_hits_behind_better_ones_are_one_line(canvas, form):
 
     assert not any(" weak " in line for line in lines)
     assert lines[-1] == form.format("2 weaker hits: kebab search x --all")
+
+
+def test_the_notes_of_a_page_state_no_absence_that_is_not_covered():
+    found = replies.coverage(failed=3, failed_examples=["a.pdf"], checked=5000)
+
+    *_, empty = render_notes(replies.response(coverage=found), Canvas(), Paging())
+    good = list(render_notes(replies.response(replies.hit(), coverage=found), Canvas(), Paging()))
+
+    words = "`a.pdf` and 2 more could not be read (`.kebabignore` leaves out what it names)"
+    assert empty.startswith("no results so far for: ")
+    assert empty.endswith(f" ({words})")
+    assert good == []

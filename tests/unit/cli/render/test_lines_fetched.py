@@ -25,7 +25,7 @@ def test_several_references_in_a_pipe_have_a_heading_each():
         "which of these?",
         "  ops/backup.md",
         "",
-        "==> ops/backup.md#L12 <== lines 11 to 14 of 40  (changed since)",
+        "==> ops/backup.md#L12 <== lines 11 to 14 of 40, changed since",
         "x",
     ]
 
