@@ -57,8 +57,6 @@ ODP = "application/vnd.oasis.opendocument.presentation"
 ODS = "application/vnd.oasis.opendocument.spreadsheet"
 EMAIL = "message/rfc822"
 
-MAN = "text/troff"
-
 
 def _declare(
     name: str,
@@ -174,7 +172,6 @@ MEDIA_TYPES: tuple[MediaType, ...] = (
     _declare("text/calendar", "calendar", "ics ical", CitationKind.SECTION),
     _declare("text/vcard", "contacts", "vcf vcard", CitationKind.SECTION),
     _declare("text/x-bibtex", "bibliography", "bib"),
-    _declare(MAN, "manual page", "man", CitationKind.SECTION),
     _declare("text/x-rst", "reStructuredText", "rst rest"),
     *_LANGUAGES,
     *_WITHOUT_GRAMMAR,

@@ -46,7 +46,7 @@ class Parser(Protocol):
         """
 
 
-def is_isolated(parser: Parser) -> bool:
+def is_isolated(parser: object) -> bool:
     """Return whether a parser runs native code or expands its input, and so needs a worker."""
     return bool(getattr(parser, "isolated", False))
 

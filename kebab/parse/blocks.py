@@ -244,6 +244,8 @@ def format_file_name(path: str, vague_stems: Container[str]) -> str:
 
 
 MAX_HEADING_LEVEL = 6
+_WORD_MARKS = ".,;:!?()[]<>\"'*_#|>-"
+_MOST_CHECKED_CHARS = 500_000_000
 _first_builder: ContextVar["TextBuilder | None"] = ContextVar("first_builder", default=None)
 
 
@@ -358,6 +360,16 @@ class TextBuilder:
         """Keep what text of the file is in no passage, and what it is, such as `hidden text`."""
         if text.strip():
             self._left_out.setdefault(reason, []).append(text)
+
+    def leave_out_unknown(self, reason: str, texts: Iterable[str]) -> None:
+        """Keep the words of texts that are neither in the text so far nor left out already."""
+        text = " ".join([self.read_text(), *chain.from_iterable(self._left_out.values())])
+        known = {word.strip(_WORD_MARKS) for word in text.split()}
+        words = dict.fromkeys(word.strip(_WORD_MARKS) for word in " ".join(texts).split())
+        others = [word for word in words if word not in known]
+        # Parts of words, as files of Office have them, are checked one by one, which takes long.
+        are_few = len(others) * len(text) <= _MOST_CHECKED_CHARS
+        self.leave_out(reason, " ".join(one for one in others if not (are_few and one in text)))
 
     def leave_out_unread(self, reason: str) -> None:
         """Keep that text of the file is not read, so that nobody knows its words."""

@@ -13,7 +13,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from email.errors import MessageError
 from functools import lru_cache, partial
 from html import unescape
@@ -24,7 +24,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import ENEX, MBOX, MEMBER_MARK, ZIP, find_container
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, PLAIN
-from kebab.errors.catalog import ParseFailed
+from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.limits.deadline import build_failure
 from kebab.parse.archive import (
     ENCRYPTED,
@@ -82,7 +82,7 @@ class _Attachments:
 
 def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
     if media == PDF:
-        files = _list_attached_files(data)
+        files = _list_attached_files(data, path)
         return _Attachments((name, partial(bytes, content)) for name, content in files)
     if media == ENEX:
         return _Attachments(_list_note_files(data, path))
@@ -118,77 +118,34 @@ def _list_note_files(data: bytes, path: str) -> Iterator[tuple[str, Callable[[],
         yield title or f"{number}{suffix}", partial(base64.b64decode, packed)
 
 
-_FILE = b"/EmbeddedFile"
-_STREAM = re.compile(rb">>\s{0,9}stream\r?\n")
-_OBJECT = re.compile(rb"(\d{1,10})\s+\d{1,5}\s+\Z")
-_LENGTH = re.compile(rb"/Length\s+(\d{1,10})(?!\s+\d+\s+R)")
-_SPEC = re.compile(rb"<<((?:[^<>]|<<[^<>]{0,200}>>|<[0-9A-Fa-f\s]{0,2000}>){0,4000}+)>>")
-_TARGET = re.compile(rb"/EF\s*<<[^<>]{0,100}?/U?F\s+(\d{1,10})")
-_NAME = re.compile(
-    rb"/(UF|F)\s*(?:\(((?:[^()\\]|\\.){1,1000})\)|<([0-9A-Fa-f\s]{1,2000})>)", re.DOTALL
-)
-_ESCAPE = re.compile(rb"\\(?:([0-7]{1,3})|(.))", re.DOTALL)
-_MAX_BYTES = 128_000_000
+class _PdfAttachments:
+    """Reads the files that are attached to a PDF in a worker process, as other native code."""
+
+    version = _VERSION
+    isolated = True
+
+    def parse(self, data: bytes, path: str) -> list[tuple[str, bytes]]:
+        """Return the names and the bytes of the files."""
+        del path
+        from kebab.parse.pdf.document import list_attachments
+        from kebab.parse.pdf.grids import load_pdfium
+
+        found = []
+        for name, file in list_attachments(load_pdfium().PdfDocument(data)):
+            with suppress(RuntimeError):
+                found.append((name, bytes(file.get_data())))
+        return found
 
 
-def _list_attached_files(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield the names and the bytes of the files that are attached to a PDF.
+def _list_attached_files(data: bytes, path: str) -> list[tuple[str, bytes]]:
+    """Return the files that are attached to a PDF; a damaged or protected one has none."""
+    if b"/EmbeddedFile" not in data:
+        return []
+    from kebab.parse.isolation import parse_guarded
 
-    They are found in its bytes, without native code: a container is opened in the process of the
-    ingest, which a crash of a library would end. Files of encrypted documents are not found.
-    """
-    if _FILE not in data or b"/Encrypt" in data:
-        return
-    streams = [*_list_streams(data)]
-    packed = [_read_stream(data, at, head) for _, head, at in streams if b"/ObjStm" in head]
-    parts = [data, *filter(None, packed)]
-    names: dict[int, str] = {}
-    for spec in (match for part in parts for match in _SPEC.finditer(part)):
-        target = _TARGET.search(spec[1]) if b"/EF" in spec[1] else None
-        found = {one[1]: _decode_name(one) for one in _NAME.finditer(spec[1])}
-        if target and found:
-            names[int(target[1])] = found.get(b"UF") or found.get(b"F", "")
-    for number, head, at in streams:
-        content = _read_stream(data, at, head) if number in names else None
-        if content is not None:
-            yield names[number], content
-
-
-def _list_streams(data: bytes) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the number of each object with a stream, its dictionary, and where its bytes begin."""
-    for match in _STREAM.finditer(data):
-        start = data.rfind(b"obj", max(0, match.start() - 4_000), match.start())
-        number = _OBJECT.search(data, max(0, start - 20), max(0, start))
-        if number:
-            yield int(number[1]), data[start : match.start()], match.end()
-
-
-def _read_stream(data: bytes, start: int, head: bytes) -> bytes | None:
-    """Return the bytes of a stream, None where they are damaged, too large or packed otherwise."""
-    length = _LENGTH.search(head)
-    end = start + int(length[1]) if length else data.find(b"endstream", start)
-    content = data[start:end]
-    if b"/Filter" not in head:
-        return content
-    if not re.search(rb"/Filter\s*\[?\s*/Fl(?:ateDecode)?\s*\]?(?!\s*/A)", head):
-        return None
-    unpacker = zlib.decompressobj()
-    try:
-        content = unpacker.decompress(content, _MAX_BYTES)
-    except zlib.error:
-        return None
-    return None if unpacker.unconsumed_tail else content
-
-
-def _decode_name(match: re.Match[bytes]) -> str:
-    """Return a string of a PDF: UTF-16 behind its mark, else Latin-1."""
-    if match[3]:
-        raw = bytes.fromhex("".join(match[3].decode().split())[: len(match[3]) // 2 * 2])
-    else:
-        raw = _ESCAPE.sub(lambda one: bytes([int(one[1], 8) & 255]) if one[1] else one[2], match[2])
-    return (
-        raw[2:].decode("utf-16-be", "replace") if raw[:2] == b"\xfe\xff" else raw.decode("latin-1")
-    )
+    with suppress(ParseFailed, TimedOut, DependencyMissing):
+        return parse_guarded(_PdfAttachments(), data, path)
+    return []
 
 
 _LINE_BYTES = 1 << 16

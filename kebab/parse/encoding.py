@@ -29,22 +29,12 @@ from kebab.text.stop_words import load_stop_words
 _SAMPLE = 32_768
 _SLOW_SAMPLE = 4_096
 _TINY_EVIDENCE = 8
-_PLAUSIBLE = 0.9
 _HIGH = bytes(range(0x80, 0x100))
 _LETTERS = re.compile(r"[^\W\d_\x00-\x7f]")
 _KANA = re.compile("[ぁ-\u30fa]")
 _HALF_KANA = re.compile("[\uff66-\uff9d]")
 _HANGUL = re.compile("[가-힣]")
 _HAN = re.compile("[\u4e00-\u9fff]")
-_WESTERN = re.compile(
-    "(?<=[A-Za-z])[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e]"
-    "|[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff\u0152\u0153\u0160\u0161\u0178\u017d\u017e](?=[A-Za-z])"
-    "|(?<!\\S)[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u00ff](?!\\S)"
-    "|[‘’“”„–—…•\u20ac\u2122"
-    "\u00a0\u00a3\u00a7\u00a9«\u00ae\u00b0\u00b4\u00b6·\u00ba»\u00d7]"
-    "|[\u00b2\u00b3\u00b5\u00b9\u00bc-\u00be](?![a-z])|(?<![A-Za-z])[\u00a1\u00bf](?=\\w)"
-)
-
 _EXCLUDED = [
     *split_names(
         "cp932 cp949 cp950 big5 big5hkscs euc_jp euc_jis_2004 euc_jisx0213 euc_kr gb2312 gb18030"
@@ -182,10 +172,7 @@ def detect_legacy_encoding(data: bytes) -> str | None:
             return codec
     if latin:
         return latin.codec
-    western = sample.decode("cp1252", "replace")
-    non_ascii = len(western) - len(western.encode("ascii", "ignore"))
-    # In Western text accents are beside letters and the rest is common punctuation.
-    if len(_WESTERN.findall(western)) >= _PLAUSIBLE * non_ascii:
+    if not _list_signs(sample.decode("cp1252", "replace")):
         return "cp1252"
     if len(sample) - len(sample.translate(None, _HIGH)) < _TINY_EVIDENCE:
         return None
@@ -332,14 +319,27 @@ def _detect_encoding(data: bytes) -> tuple[str | None, bytes]:
     for bom, encoding in _BOMS:
         if data.startswith(bom):
             return encoding, data[len(bom) :]
-    if escaped := detect_escaped_encoding(data):
-        return escaped, data
+    if known := detect_escaped_encoding(data) or _detect_wide_encoding(data[:_SAMPLE]):
+        return known, data
     body = data.rstrip(b"\0")
     controls = len(body) - len(body.translate(None, _CONTROLS))
     padding_only = not body and len(data) >= _FEW_CONTROLS
     if padding_only or (controls >= _FEW_CONTROLS and controls > 0.05 * len(body)):
         return None, data
     return _detect_8bit(data)
+
+
+_WIDE_SHARE = 0.7
+_find_binary = re.compile("[\0-\b\x0e-\x1f\ufffd]").search
+
+
+def _detect_wide_encoding(sample: bytes) -> str | None:
+    """Return UTF-16 without a mark, of which most characters have a zero byte; None for others."""
+    for codec, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[0::2])):
+        if zeros.count(0) > _WIDE_SHARE * len(zeros):
+            text = sample.decode(codec, "replace")
+            return None if _find_binary(text, 0, len(text) - 1) else codec
+    return None
 
 
 def _detect_8bit(data: bytes) -> tuple[str, bytes]:

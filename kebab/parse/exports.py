@@ -48,7 +48,7 @@ class Conversation(NamedTuple):
 class ChatExportParser:
     """Parses an export of chats; JSON of another shape is read as data."""
 
-    version = "chat-v4"
+    version = "chat-v5"
 
     def parse(self, data: bytes, path: str, companion: bytes = b"") -> ParsedDocument:
         """Return the document; each conversation or day is a section.
@@ -135,8 +135,10 @@ def _read_chatgpt(entry: Mapping[str, Any]) -> Conversation:
         if isinstance(said, dict):
             role, metadata = get_text(said.get("author"), "role"), said.get("metadata")
             facts = metadata if isinstance(metadata, dict) else {}
+            content = said.get("content")
             is_hidden = role == "system" or facts.get("is_visually_hidden_from_conversation")
-            texts = [*_list_texts(said.get("content"))]
+            is_hidden = is_hidden or get_text(content, "content_type") == "thoughts"
+            texts = [*_list_texts(content)]
             if is_hidden:
                 hidden += texts
                 texts = []
@@ -160,6 +162,8 @@ def _list_texts(content: object) -> Iterator[str]:
         yield f"```{get_text(content, 'language')}\n{text}\n```"
     elif text:
         yield text
+    for thought in list_records(content.get("thoughts")):
+        yield f"{get_text(thought, 'summary')} {get_text(thought, 'content')}"
     parts = content.get("parts")
     for part in parts if isinstance(parts, list) else ():
         if not isinstance(part, str):
@@ -238,43 +242,34 @@ def _read_time(seconds: object) -> str:
 
 
 _CONTAINERS = frozenset({"en-export"})
-_MAX_CHARS = 100_000_000
 
 
 class EnexParser:
-    """Parses an export of Evernote."""
+    """Parses a note of Evernote."""
 
-    version = "enex-v4"
+    version = "enex-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
-        """Return the document; an export of one note has its title, date and author."""
+        """Return the document of the first note; the notes of an export are its members."""
         refuse = partial(build_failure, path, self.version)
-        builder = TextBuilder()
-        warnings: list[str] = []
-        tags: list[str] = []
-        metadata = Metadata()
-        count = 0
-        for element in read_children(data, "en-export", refuse, _CONTAINERS):
-            if get_local_tag(element.tag) != "note":
-                continue
-            if builder.length > _MAX_CHARS:
-                warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
-                break
-            count += 1
-            title = _read_text(element, "title")
-            builder.add_heading(1, title or "(untitled)")
-            warnings += _add_content(builder, element, title)
-            tags += (" ".join((one.text or "").split()) for one in list_children(element, "tag"))
-            metadata = Metadata()
-            if count == 1:
-                attributes = find_child(element, "note-attributes")
-                author = _read_text(attributes, "author")
-                date = parse_date(_read_text(element, "created"))
-                metadata = Metadata(title or None, authors=(author,) if author else (), date=date)
-        if not count:
+        elements = read_children(data, "en-export", refuse, _CONTAINERS)
+        note = next((one for one in elements if get_local_tag(one.tag) == "note"), None)
+        if note is None:
             raise refuse("not an Evernote export: it has no notes")
-        metadata = metadata._replace(tags=list_unique(tags)[:100])
-        return builder.build(path, metadata, warnings=warnings[:20])
+        builder = TextBuilder()
+        title, attributes = _read_text(note, "title"), find_child(note, "note-attributes")
+        builder.add_heading(1, title or "(untitled)")
+        warnings = [*_add_content(builder, note, title)]
+        rest = list_children(attributes, "source-url", "place-name")
+        builder.leave_out("fields of notes", " ".join(map(_join_text, rest)))
+        author = _read_text(attributes, "author")
+        metadata = Metadata(
+            title or None,
+            tags=list_unique(map(_join_text, list_children(note, "tag")))[:100],
+            authors=(author,) if author else (),
+            date=parse_date(_read_text(note, "created")),
+        )
+        return builder.build(path, metadata, warnings=warnings)
 
 
 def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[str]:
@@ -296,3 +291,7 @@ def _find_text(element: Element | None, tag: str) -> str:
 
 def _read_text(element: Element | None, tag: str) -> str:
     return " ".join(_find_text(element, tag).split())
+
+
+def _join_text(element: Element) -> str:
+    return " ".join((element.text or "").split())

@@ -5,7 +5,7 @@ A parser is isolated when it runs native code or expands its input; the parsers 
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -23,18 +23,32 @@ from kebab.plugins import Plugin, inspect_plugins
 DEFAULT_LIMITS = Limits()
 
 
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Reader(Protocol[T_co]):
+    """Reads the bytes of a file: a parser, or what reads a part of it."""
+
+    @property
+    def version(self) -> str:
+        """A name for errors."""
+
+    def parse(self, data: bytes, path: str) -> T_co:
+        """Return what was read."""
+
+
 class ParseTask(NamedTuple):
     """The bytes of a file for a worker."""
 
-    parser: Parser
+    parser: Reader[Any]
     data: bytes
     path: str
     deadline_s: float
 
 
 def parse_guarded(
-    parser: Parser, data: bytes, path: str, limits: Limits = DEFAULT_LIMITS
-) -> ParsedDocument:
+    parser: Reader[T_co], data: bytes, path: str, limits: Limits = DEFAULT_LIMITS
+) -> T_co:
     """Parse a file under a deadline; an isolated parser runs in a worker process.
 
     Without a worker, for example when the system has no room for a process, it runs here.
@@ -59,7 +73,7 @@ def parse_guarded(
                     if reply is None or reply.fault:
                         cause = worker.explain_end() if reply is None else reply.fault
                         raise build_failure(path, parser.version, cause)
-                    result: ParsedDocument | Signal = reply.result
+                    result: T_co | Signal = reply.result
                     if isinstance(result, Signal):
                         raise result
                     return result
@@ -67,7 +81,7 @@ def parse_guarded(
         return parser.parse(data, path)
 
 
-def run_parser(task: ParseTask) -> ParsedDocument | Signal:
+def run_parser(task: ParseTask) -> Any:
     """Return the document of a task, or the error of the parser; this runs in the worker.
 
     Raises:

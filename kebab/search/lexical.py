@@ -9,7 +9,7 @@ word that no passage holds is looked up, and it is replaced by words that some p
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -267,10 +267,12 @@ _SHORTEST_START, _SHORTEST_INNER = 4, 5
 _MOST_FORMS = 16
 _DIGRAPHS: tuple[dict[str, str], ...] = (
     {"ae": "ä", "oe": "ö", "ue": "ü"},
+    {"ae": "ä", "oe": "ö", "ue": "ü", "ss": "ß"},
     {"ae": "æ", "oe": "ø", "aa": "å"},
     {"oe": "œ"},
     {"dj": "đ"},
     {"th": "þ"},
+    {"و": "ؤ", "ي": "ئ"},
 )
 """Two letters for one that a keyboard lacks, by group of languages."""
 
@@ -459,18 +461,16 @@ class _FormFinder:
 
     def _find_inner(self, word: str) -> _Form | None:
         """Return the compounds that hold a word, and the numbers that hold it behind zeros."""
-        token = _make_token(word)
         if word.isdecimal():
-            around = self._library.list_tokens_around(word)
-            return self._select(one for one in around if one.lstrip("0") == word)
+            numbers = self._library.list_tokens_around(word)
+            return self._select(one for one in numbers if one.lstrip("0") == word)
         if len(word) < _SHORTEST_INNER or any(map(str.isdigit, word)):
             return None
-        forms = [token]
+        forms = {*tokenize_unit(word)}
         if "kk" in word or not word.isascii():
             # Finnish writes a double stop once before most endings: `mökki`, `mökillä`.
-            forms.append(re.sub(r"([kpt])\1(?=[aeiouyäö]$)", r"\1", word))
-        found = (self._library.list_tokens_around(form) for form in dict.fromkeys(forms))
-        return self._select(next(filter(None, found), ()))
+            forms.add(re.sub(r"([kpt])\1(?=[aeiouyäö]$)", r"\1", word))
+        return self._select(chain.from_iterable(map(self._library.list_tokens_around, forms)))
 
     def _select(self, tokens: Iterable[str]) -> _Form | None:
         """Return the token in most passages as the form, and the next ones as others."""

@@ -201,10 +201,7 @@ _MAIL_HEADER = re.compile(
 )
 _FIRST_HEADER = re.compile(rb"[A-Za-z-]+: ")
 _MAIL_HEADERS = 3
-_MAN = re.compile(rb"\A(?=[.'])(?s:.*?)^[.'][ \t]*(?:TH|Dd)[ \t]+\S", re.MULTILINE)
-"""A page of the manual begins with a comment or a request, and names its title or its date."""
 _TEXT_FORMATS = (
-    (_MAN, ".man"),
     (_HTML, ".html"),
     (re.compile(rb"<\?xml\b"), ".xml"),
     (_JSON, ".json"),

@@ -94,7 +94,8 @@ _NAMES = (
 _EITHER = compile_lazily(r"(?<![\w./-])(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?![\w/-])")
 _KANJI = "〇一二三四五六七八九十"
 _EASTERN = compile_lazily(
-    rf"(?:(?P<year>\d{{4}}) ?[年년] ?)?(?P<month>\d{{1,2}}|[{_KANJI}]{{1,3}}) ?[月월] ?"
+    rf"(?:(?P<year>\d{{4}}|[{_KANJI[:10]}]{{4}}) ?[年년] ?)?"
+    rf"(?P<month>\d{{1,2}}|[{_KANJI}]{{1,3}}) ?[月월] ?"
     rf"(?P<day>\d{{1,2}}|[{_KANJI}]{{1,3}}) ?[日일号]"
 )
 """A day of a month in Chinese, Japanese and Korean, with or without its year."""
@@ -272,7 +273,9 @@ def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
         (
             _EASTERN,
             lambda match: _format_day(
-                int(match["year"] or 0), _read_eastern(match["month"]), _read_eastern(match["day"])
+                _read_year(match["year"] or "0"),
+                _read_eastern(match["month"]),
+                _read_eastern(match["day"]),
             ),
         ),
         (_MONTH_OF_YEAR, _write_month),
@@ -315,6 +318,11 @@ def _format_day(year: int, month: int, day: int) -> str | None:
     except ValueError:
         return None
     return known if year else f"-{known[4:]}"
+
+
+def _read_year(year: str) -> int:
+    """Return a year that is written in digits or in Chinese, place by place."""
+    return int("".join(str(_KANJI.index(one)) if one in _KANJI else one for one in year))
 
 
 def _read_eastern(number: str) -> int:

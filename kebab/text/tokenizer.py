@@ -14,7 +14,7 @@ other languages with the same endings.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import chain, pairwise
 from string import ascii_letters, digits
 
@@ -95,13 +95,14 @@ def _load_stemmer(name: str) -> Callable[[str], str]:
     return stem_word
 
 
+_strip_signs = partial(re.compile("['\u0bbe-\u0bcd\u0bd7]").sub, "")
+"""Removes apostrophes and the vowels of Tamil, which are no letters for Python."""
+
+
 @lru_cache(maxsize=1 << 15)
 def stem_word(word: str) -> str:
     """Return the stem of a lower-case word; short, long and numbered words stay as they are."""
-    if (
-        not _SHORTEST_STEMMED <= len(word) <= _LONGEST_STEMMED
-        or not word.replace("'", "").isalpha()
-    ):
+    if not _SHORTEST_STEMMED <= len(word) <= _LONGEST_STEMMED or not _strip_signs(word).isalpha():
         return word
     name: str | None = "english"
     if word[0] >= "\u0250":

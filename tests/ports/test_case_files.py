@@ -8,6 +8,7 @@ from kebab.chunk.budget import Budget
 from kebab.chunk.split import split_document
 from kebab.core.media import detect_media_type
 from kebab.parse.registry import PARSERS
+from tests.unit.parse.office.office_files import build_odf, build_pptx, build_shape
 
 FILES = Path(__file__).parents[1] / "cases/files"
 
@@ -62,6 +63,49 @@ def test_what_is_written_is_in_the_passages(name, found, missing):
     _, text = read(name)
     assert [one for one in found if one not in text] == []
     assert [one for one in missing if one in text] == []
+
+
+STUB = """Subject: s
+Content-Type: multipart/alternative; boundary=x
+
+--x
+
+Please view this message in HTML.
+--x
+Content-Type: text/html
+
+<p>The airship leaves on Friday from hangar nine.</p>
+--x--
+"""
+DRAWER = "* Crossing\n:PROPERTIES:\n:SKIPPER: Halvard Moe\n:END:\nWaves.\n"
+VOICE = "WEBVTT\n\n00:00:01.000 --> 00:00:03.000\n<v Persephone>Nothing\n"
+NOTES = {"n": ("notesSlide", "../notesSlides/n.xml")}
+PAGE = f"<notes><spTree>{build_shape('7', 'sldNum')}{build_shape('a box')}</spTree></notes>"
+CLIENT = '<meta:user-defined meta:name="Client">Ultramarine</meta:user-defined>'
+META = f'<office:document-meta xmlns:meta="m" xmlns:office="o">{CLIENT}</office:document-meta>'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "found"),
+    [
+        ("a.eml", STUB, "airship"),
+        ("a.org", DRAWER, "skipper: Halvard Moe"),
+        ("a.vtt", VOICE, "Persephone: Nothing"),
+        ("a.txt", "plain words".encode("utf-16-le"), "plain words"),
+        ("a.md", "plain words".encode("utf-16-be"), "plain words"),
+        ("a.odt", build_odf("<text:p>z</text:p>", meta=META), "client: Ultramarine"),
+        (
+            "a.pptx",
+            build_pptx(build_shape("x"), relations=NOTES, parts={"ppt/notesSlides/n.xml": PAGE}),
+            "Notes: a box",
+        ),
+    ],
+)
+def test_what_people_write_beside_the_text_is_in_the_passages(name, data, found):
+    data = data if isinstance(data, bytes) else data.encode()
+    document = PARSERS[str(detect_media_type(name))].parse(data, name)
+    passages = split_document(document, Budget(254))
+    assert any(found in f"{one.context}\n{one.text}" for one in passages)
 
 
 def test_running_heads_and_captions_stand_once():

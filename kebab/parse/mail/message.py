@@ -124,6 +124,10 @@ def find_file_name(part: Message) -> str:
 
 
 _HEADERS = ("From", "To", "Cc", "Subject", "Date")
+_UNREAD_HEADERS = (
+    *("reply-to", "sender", "bcc", "keywords", "organization", "comments", "list-id"),
+    *("message-id", "in-reply-to", "references"),
+)
 _MAX_DEPTH = 10
 _MAX_MESSAGE_PARTS = 500
 _KB = 1_000
@@ -131,7 +135,7 @@ _FLOWED_BREAK = re.compile(r"(?<=\S) \n(?=[^>\s])")
 _MANY_WARNINGS = 20
 _BYTES = "application/octet-stream"
 """What programs say of any file: its bytes tell more."""
-_TEXTS = frozenset({"text/plain", "text/html"})
+_TEXTS = frozenset({"text/plain", "text/html", "text/enriched", "text/rfc822-headers"})
 _TOO_MANY = "parts of the message are left out: there are too many"
 
 
@@ -158,7 +162,12 @@ def list_attachments(message: Message) -> list[Attachment]:
         if kind == "multipart/alternative" and inner:  # other forms of the text are no files
             chosen = _choose_alternative(inner)
             inner = [
-                one for one in inner if one is chosen or _list_parts(one) or find_file_name(one)
+                one
+                for one in inner
+                if one is chosen
+                or _list_parts(one)
+                or find_file_name(one)
+                or one.get_content_type() == _INVITATION
             ]
         if inner and (kind != _MESSAGE or not number):
             waiting += [(one, depth + 1) for one in reversed(inner) if depth < _MAX_DEPTH]
@@ -229,9 +238,9 @@ class MessageWriter:
             if number < _MAX_MESSAGE_PARTS:
                 self._write_part(one, 1)
         self._builder, self._others = builder, []
-        words = dict.fromkeys(word.strip(_MARKS) for word in found.build("").text.split())
-        known = {word.strip(_MARKS) for word in builder.read_text().split()}
-        builder.leave_out(_FORMS, " ".join(word for word in words if word not in known))
+        builder.leave_out_unknown(_FORMS, [found.read_text()])
+        unread = (read_header(message, name) for name in _UNREAD_HEADERS)
+        builder.leave_out("headers of mails", " ".join(filter(None, unread)))
         attachments = list_attachments(message)
         if attachments:
             self._builder.add_paragraph("Attachments:")
@@ -247,6 +256,8 @@ class MessageWriter:
             chosen = _choose_alternative(parts)
             self._write_part(chosen, depth + 1)
             self._others += (one for one in parts if one is not chosen)
+        elif kind == "message/delivery-status":
+            add_plain_text(self._builder, "\n".join(one.as_string() for one in parts))
         elif parts:
             for inner in parts if kind != _MESSAGE or not depth else ():
                 self._write_part(inner, depth + 1)
@@ -273,34 +284,37 @@ def _describe(attachment: Attachment) -> str:
 
 
 _FORMS = "other forms of the text of mails"
-_MARKS = ".,;:!?()[]<>\"'*_#|>-"
-_STUB_WORDS = 60
+_FEW_WORDS, _STUB_WORDS = 3, 60
+_INVITATION = "text/calendar"
 _HTML_MARKUP = re.compile(rb"<(style|script|head)\b.*?</\1>|<[^<>]*>", re.DOTALL | re.IGNORECASE)
 
 
 def _choose_alternative(parts: list[Message]) -> Message:
     """Return the plain text of a message, else its last form.
 
-    A blank plain text yields, and so does a short one that only points to a form with more words.
+    A blank plain text yields, and so does a short one that only points to a form with more words:
+    with three times as many, or with others.
     """
-    forms = [part for part in parts if part.get_content_type() != "text/calendar"]
+    forms = [part for part in parts if part.get_content_type() != _INVITATION]
     for part in parts:
         if part.get_content_type() == "text/plain" and (text := read_payload(part)).strip():
-            words = len(text.split())
-            is_stub = words < _STUB_WORDS and 3 * words < _count_html_words(parts)
+            words, shown = text.split(), _list_html_words(parts)
+            others = len(set(words).difference(shown))
+            is_other = _FEW_WORDS < len(words) < len(shown) and 2 * others > len(set(words))
+            is_stub = len(words) < _STUB_WORDS and (3 * len(words) < len(shown) or is_other)
             return forms[-1] if is_stub and forms else part
     return forms[-1] if forms else parts[-1]
 
 
-def _count_html_words(parts: list[Message]) -> int:
-    """Return about how many words the HTML among some parts shows."""
+def _list_html_words(parts: list[Message]) -> list[bytes]:
+    """Return about the words that the HTML among some parts shows."""
     pages = (
         read_payload(one)
         for part in parts
         for one in islice(part.walk(), _MAX_MESSAGE_PARTS)
         if one.get_content_type() == "text/html"
     )
-    return max((len(_HTML_MARKUP.sub(b" ", page).split()) for page in pages), default=0)
+    return max((_HTML_MARKUP.sub(b" ", page).split() for page in pages), key=len, default=[])
 
 
 def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> None:
@@ -388,7 +402,7 @@ def may_have_attachments(data: bytes) -> bool:
 class EmailParser:
     """Parses one message: its headers, its text, and the names of its attachments."""
 
-    version = "email-v4"
+    version = "email-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""

@@ -26,7 +26,7 @@ from kebab.parse.office.rtf import find_page_codec
 class MsgParser(EmailParser):
     """Parses a message of Outlook as the e-mail that its properties make."""
 
-    version = "msg-v5"
+    version = "msg-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""

@@ -9,6 +9,7 @@ out.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from html import unescape
 from itertools import chain
 from xml.etree.ElementTree import Element
 
@@ -39,11 +40,18 @@ _NOTES = {
     "commentReference": "comment",
 }
 _SCRIPT_MARKS = {"superscript": SUPERSCRIPT, "subscript": SUBSCRIPT}
+_ANY_TEXT = re.compile(
+    rb"<(?:\w+:)?(?:t|delText)(?:\s[^<>]*)?>([^<]+)<"
+    rb'|<w:(?:alias|listEntry|tblCaption|tblDescription)\b[^<>]*?w:val="([^"]*)"'
+    rb'|\s(?:w:displayText|title|string|descr)="([^"]*)"'
+    rb'|\b(?:XE|TC|MERGEFIELD)\s+(?:"|&quot;)?([^"<&\\]+)'
+)
+_MARKUP = re.compile(r"<[^<>]*>")
 _LINK_FIELD = re.compile(r'HYPERLINK\s+"([^"]+)"')
 
 
 class InlineReader:
-    """Reads the paragraphs of a part; collects its links, and counts its pictures."""
+    """Reads the paragraphs of a part, and collects its links."""
 
     def __init__(
         self,
@@ -58,7 +66,6 @@ class InlineReader:
         """
         self._builder = builder
         self.links: list[str] = []
-        self.pictures = 0
         self.notes: Mapping[tuple[str, str], str] = {}
         self._package, self._part, self._styles = package, part, styles
         self._relations = package.read_relations(part)
@@ -129,13 +136,13 @@ class InlineReader:
         elif tag == "docPr":
             inline.notes.append(office.Graphic(description=office.read_description(element)))
         elif tag == "instrText":
-            self.links += filter(office.is_file_link, _LINK_FIELD.findall(element.text or ""))
+            found = _LINK_FIELD.findall(element.text or "")
+            self.links += filter(office.is_file_link, found)
+            self._builder.leave_out(office.ADDRESSES, " ".join(found))
         elif tag == "hyperlink":
             relation = self._relations.get(get_attribute(element, "id"))
             if relation and relation.external and office.is_file_link(relation.target):
                 self.links.append(relation.target)
-        elif tag in {"drawing", "pict", "object"}:
-            self.pictures += 1
 
 
 _CONTAINERS = frozenset({"document", "body", "sdt", "sdtContent", "customXml", "smartTag"})
@@ -151,16 +158,17 @@ _LONG_CELL_CHARS = 2_000
 class DocxParser:
     """Parses Word documents."""
 
-    version = "docx-v5"
+    version = "docx-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections."""
         package = office.Package(data, path, self.version, "document")
         reader = _BodyReader(package)
         part = package.main
-        for element in read_children(package.read(part), part, package.refuse, _CONTAINERS):
+        data = package.read(part)
+        for element in read_children(data, part, package.refuse, _CONTAINERS):
             reader.add_block(element)
-        return reader.build(path)
+        return reader.build(path, data)
 
 
 class _BodyReader:
@@ -200,16 +208,29 @@ class _BodyReader:
             for child in element:
                 self.add_block(child)
 
-    def build(self, path: str) -> ParsedDocument:
-        """Return the document."""
+    def build(self, path: str, data: bytes) -> ParsedDocument:
+        """Return the document; the words of its part that are not read are left out."""
         self._builder.end_run()
         metadata = self._package.read_metadata()
         if self._title:
             metadata = metadata._replace(title=self._title)
-        if not self._builder.length and self._inline.pictures:
-            raise self._package.refuse("only images, no text")
         office.add_margins(self._builder, self._list_margins())
+        self._package.leave_out_related(self._builder, self._package.main)
+        for relation in self._package.read_relations(self._package.main).values():
+            if relation.kind == "aFChunk" and not relation.external:
+                self._leave_out_file(self._package.find(relation.target) or b"")
+        found = (one.decode("utf-8", "replace") for it in _ANY_TEXT.findall(data) for one in it)
+        self._builder.leave_out_unknown("other text of the file", map(unescape, found))
         return self._builder.build(path, metadata, links=self._inline.links)
+
+    def _leave_out_file(self, data: bytes) -> None:
+        """Name the text of a file that is inserted as a whole: HTML, RTF or another document."""
+        reason = "files that are inserted as a whole"
+        if data.startswith(b"PK"):
+            self._builder.leave_out_unread(reason)
+        else:
+            text = data.decode("utf-8", "replace")
+            self._builder.leave_out(reason, _MARKUP.sub(" ", text))
 
     def _list_margins(self) -> Iterator[tuple[str, Iterator[str]]]:
         for relation in self._package.read_relations(self._package.main).values():

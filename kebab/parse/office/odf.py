@@ -7,6 +7,7 @@ text and indexes are left out. Each slide of a presentation is a place, and its 
 import re
 from collections.abc import Iterator
 from functools import partial
+from html import unescape
 from itertools import chain
 from xml.etree.ElementTree import Element
 
@@ -35,6 +36,7 @@ _SHAPES = frozenset(
 )
 """The elements of a drawing that may hold text."""
 
+_ANY_TEXT = re.compile(rb'>([^<>]*+)<|\bform:(?:label|current-value)="([^"]*)"')
 _ESCAPED = re.compile(r"_([0-9a-f]{2})_")
 
 
@@ -103,18 +105,20 @@ class _Reader:
         self.builder = TextBuilder()
         self.styles = _Styles()
         self.headers: list[Element] = []
+        self.body = b""
         self._document = document
         self._links: list[str] = []
-        self._pictures = 0
         self._title = ""
 
     def build(self, path: str) -> ParsedDocument:
-        """Return the document."""
-        if not self.builder.length and self._pictures:
-            raise self._document.refuse("only images, no text")
+        """Return the document; the words of its body that are not read are left out."""
         metadata = self._document.metadata
         if self._title:
             metadata = metadata._replace(title=self._title)
+        found = (
+            one.decode("utf-8", "replace") for it in _ANY_TEXT.findall(self.body) for one in it
+        )
+        self.builder.leave_out_unknown("other text of the file", map(unescape, found))
         return self.builder.build(path, metadata, links=self._links)
 
     def add_block(self, element: Element) -> None:
@@ -140,7 +144,7 @@ class _Reader:
                 self._add_rest(inline)
             elif tag == "table":
                 self._add_table(element)
-            elif tag in {"section", "text-box"}:
+            elif tag in {"section", "text-box", "numbered-paragraph", "a"}:
                 for child in element:
                     self.add_block(child)
             elif tag in _SHAPES:
@@ -152,9 +156,7 @@ class _Reader:
         """Add the texts of a shape, and the description of a picture."""
         for child in shape:
             tag = get_local_tag(child.tag)
-            if tag == "image":
-                self._pictures += 1
-            elif tag == "object":
+            if tag == "object":
                 self.builder.add_paragraph(self._read_equation(shape))
                 for element in find_all(
                     self._document.find_object(get_attribute(child, "href")), "title", "table"
@@ -289,8 +291,11 @@ class _Reader:
                 style = get_attribute(child, "style-name") if tag == "span" else ""
                 mark = self.styles.get_script_mark(style)
                 inline.parts.append(mark)
-                if tag == "a" and office.is_file_link(get_attribute(child, "href")):
-                    self._links.append(get_attribute(child, "href"))
+                target = get_attribute(child, "href") if tag == "a" else ""
+                if office.is_file_link(target):
+                    self._links.append(target)
+                else:
+                    self.builder.leave_out(office.ADDRESSES, target)
                 self._collect(child, inline)
                 inline.parts.append(END if mark else "")
             inline.parts.append(_BLANKS.sub(" ", child.tail or ""))
@@ -340,7 +345,7 @@ _FOOTERS = frozenset({"date-time", "footer", "header", "page-number", "page", "h
 class OdtParser:
     """Parses OpenDocument texts; citations name their sections."""
 
-    version = "odt-v4"
+    version = "odt-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -357,7 +362,7 @@ class OdtParser:
 class OdpParser:
     """Parses OpenDocument presentations; citations name their slides."""
 
-    version = "odp-v5"
+    version = "odp-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -377,7 +382,7 @@ class OdpParser:
                 "Notes: " + "\n".join(reader.list_texts(frame))
                 for notes in list_children(page, "notes")
                 for frame in notes
-                if get_attribute(frame, "class") == "notes" and any(reader.list_texts(frame))
+                if get_attribute(frame, "class") not in _FOOTERS and any(reader.list_texts(frame))
             ]
             quotes += map(reader.read_note, list_children(page, "annotation"))
             graphics = (next(find_all(one, "object", "desc"), None) for one in others)
@@ -399,6 +404,7 @@ def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Ite
     reader.styles.add(common)
     reader.headers += _list_headers(common)
     content = document.read(office.CONTENT)
+    reader.body = content[content.find(b"<office:body") :]
     for element in read_children(content, office.CONTENT, document.refuse, _ROOTS | {kind}):
         tag = get_local_tag(element.tag)
         if tag in {"automatic-styles", "styles"}:

@@ -36,7 +36,7 @@ FAULTS = (
 )
 """What the libraries raise for damaged files, beside their own exceptions."""
 
-_VERSIONS = {"doc": "doc-v4", "ppt": "ppt-v3", "hwp": "hwp-v3"}
+_VERSIONS = {"doc": "doc-v5", "ppt": "ppt-v3", "hwp": "hwp-v3"}
 _LOSS = re.compile(r"ERR|생략|초과|budget|exceeded|skipped|omitted|truncated|malformed")
 """Reports of the library that some text is left out."""
 
@@ -59,7 +59,7 @@ _LOST_PARTS = split_names(
 class DocParser(DocxParser):
     """Parses Word 97-2003 documents as the Word documents that they are converted to."""
 
-    version = "doc-v4"
+    version = "doc-v5"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections."""
@@ -128,7 +128,7 @@ class OldOfficeParser:
                 builder.add_paragraph(line)
         cause = _PROTECTED.search(errors) and "ERR" in errors and ENCRYPTED
         if not cause and not builder.length:
-            cause = _explain_no_text(errors, writer.pictures)
+            cause = _explain_no_text(errors)
         if cause or model.source_format not in {"", kind}:
             raise ParseFailed(path=path, parser=self.version, cause=cause or _FOREIGN)
         metadata = metadata or _read_properties(data)
@@ -147,11 +147,11 @@ class OldOfficeParser:
         return self._kind, None
 
 
-def _explain_no_text(errors: str, pictures: int) -> str:
+def _explain_no_text(errors: str) -> str:
     """Return why a file has no text; empty where it has none."""
     if _LIMIT.search(errors):
         return "it exceeds the limits of the library"
-    return _FOREIGN if "ERR" in errors else "only images, no text" if pictures else ""
+    return _FOREIGN if "ERR" in errors else ""
 
 
 def refuse_foreign(data: bytes, path: str, parser: str) -> None:
@@ -224,14 +224,13 @@ _LONG_CELL_CHARS = 2_000
 
 
 class _ElementWriter:
-    """Writes the elements of a model of `dochan` into a builder, and counts its pictures."""
+    """Writes the elements of a model of `dochan` into a builder."""
 
     def __init__(self, styles: Sequence[str]) -> None:
         """`styles` are the names of the styles of paragraphs by number."""
         self.builder = TextBuilder()
         self.links: list[str] = []
         self.margins: list[tuple[str, list[str]]] = []
-        self.pictures = 0
         self._styles = styles
 
     def add(self, elements: Iterable[Any]) -> None:
@@ -252,7 +251,6 @@ class _ElementWriter:
             elif kind == "Equation":
                 self.builder.add_paragraph(element.latex or element.script)
             elif kind == "Image":
-                self.pictures += 1
                 self.builder.add_paragraph(element.caption_text)
 
     def add_slide(self, elements: Iterable[Any], place: Place) -> None:

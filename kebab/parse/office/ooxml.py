@@ -85,9 +85,25 @@ class Package(Archive):
 
     def read_metadata(self) -> Metadata:
         """Return the properties of the file that people see in its information."""
-        return read_properties(self.find_tree(self.find_related("", "core-properties")))
+        parts = (self.find_related("", f"{kind}-properties") for kind in _PROPERTY_PARTS)
+        found, *others = map(self.find_tree, parts)
+        own = [
+            (get_attribute(one, "name") or get_local_tag(one.tag), "".join(one.itertext()).strip())
+            for root in others
+            for one in list_children(root, "property", "Company", "Manager")
+        ]
+        return read_properties(found, own)
+
+    def leave_out_related(self, builder: TextBuilder, part: str) -> None:
+        """Tell a builder the addresses and the embedded files that a part does not show."""
+        for relation in self.read_relations(part).values():
+            if relation.kind == "hyperlink" and relation.external:
+                builder.leave_out(ADDRESSES, relation.target)
+            elif relation.kind in {"oleObject", "package"}:
+                builder.leave_out_unread("embedded files")
 
 
+_PROPERTY_PARTS = ("core", "custom", "extended")
 _FIELDS = {
     "keyword": "keywords",
     **dict.fromkeys(("date", "ModifiedDate"), "modified"),
@@ -96,17 +112,28 @@ _FIELDS = {
 """The names of properties in OpenDocument and Hangul, and their names in packages."""
 
 
-def read_properties(root: Element | None) -> Metadata:
-    """Return the properties in a part of a package, or within `office:meta`."""
+def read_properties(root: Element | None, own: Iterable[tuple[str, str]] = ()) -> Metadata:
+    """Return the properties in a part of a package, or within `office:meta`.
+
+    `own` are further ones, which people have named.
+    """
+    own = [*own]
     fields: dict[str, str] = {}
     for element in root.iter() if root is not None else ():
         name, text = get_local_tag(element.tag), (element.text or "").strip()
         name = element.get("name", name) if name == "meta" else name
+        if name == "user-defined":
+            own.append((get_attribute(element, "name"), text))
         if name == "keyword":
             text = f"{fields.pop('keywords', '')}\n{text}"
         fields.setdefault(_FIELDS.get(name, name), text)
     fields["creator"] = fields.get("initial-creator") or fields.get("creator", "")
-    return convert_properties(fields)
+    metadata = convert_properties(fields)
+    named = ((name.strip().casefold(), text) for name, text in own if name.strip() and text)
+    return metadata._replace(properties=(*metadata.properties, *dict.fromkeys(named)))
+
+
+ADDRESSES = "addresses of links"
 
 
 CHART_ROWS = "rows of long charts"

@@ -49,7 +49,7 @@ def list_shapes(root: Element | None) -> Iterator[Shape]:
         tag = get_local_tag(element.tag)
         if tag == "grpSp":
             yield from list_shapes(element)
-        elif tag in {"sp", "pic", "graphicFrame"}:
+        elif tag in {"sp", "pic", "graphicFrame", "cxnSp"}:
             placeholder = next(find_all(element, "ph"), None)
             properties = next(find_all(element, "cNvPr"), element)
             role = "" if placeholder is None else placeholder.get("type", "")
@@ -83,12 +83,14 @@ def read_table(table: Element) -> list[list[str]]:
 
 
 _TITLES = frozenset({"title", "ctrTitle"})
+_NO_NOTES = frozenset({"sldImg", "sldNum", "hdr", "ftr", "dt"})
+"""What a page of notes shows of its slide and of the deck."""
 
 
 class PptxParser:
     """Parses presentations; citations name their slides."""
 
-    version = "pptx-v5"
+    version = "pptx-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -103,7 +105,6 @@ class _DeckReader:
         self._package = package
         self._builder = TextBuilder()
         self._links: list[str] = []
-        self._pictures = 0
         self._footers: set[str] = set()
         self._authors: dict[str, str] = {}
 
@@ -122,8 +123,6 @@ class _DeckReader:
             if slide is not None:
                 self._builder.begin_place(Place(0, number, of=len(parts)))
                 self._add_slide(slide, part, number)
-        if not self._builder.length and self._pictures:
-            raise package.refuse("only images, no text")
         return self._builder.build(path, package.read_metadata(), links=self._links)
 
     def _add_slide(self, slide: Element, part: str, number: int) -> None:
@@ -148,14 +147,13 @@ class _DeckReader:
             if footer and footer not in self._footers:
                 self._footers.add(footer)
                 self._builder.add_quote(f"Footer: {footer}")
+        self._package.leave_out_related(self._builder, part)
         links = (one.target for one in relations if one.kind == "hyperlink" and one.external)
         self._links += filter(office.is_file_link, links)
 
     def _read_shape(self, shape: Shape, part: str) -> office.Graphic:
         graphic = office.Graphic()
-        if shape.tag == "pic":
-            self._pictures += 1
-        elif shape.tag == "graphicFrame":
+        if shape.tag == "graphicFrame":
             elements = {get_local_tag(one.tag): one for one in shape.element.iter()}
             if "tbl" in elements:
                 graphic.rows = read_table(elements["tbl"])
@@ -178,7 +176,7 @@ class _DeckReader:
                 bodies = (
                     office.join_paragraphs(one.element, "\n")
                     for one in shapes
-                    if one.role == "body"
+                    if one.role not in _NO_NOTES
                 )
                 text = "\n".join(filter(None, bodies))
                 yield f"Notes: {text}" if text else ""

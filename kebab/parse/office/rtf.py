@@ -57,10 +57,12 @@ _CHARACTERS = {
 }
 _SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}"}
 _LEFT_OUT = split_names(
-    "colortbl pict object fldinst themedata listtable generator listoverridetable rsidtbl"
+    "colortbl pict themedata listtable generator listoverridetable rsidtbl"
     " xmlnstbl nonshppict ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl"
-    " revtbl filetbl tc xe rxe datafield nonesttables sp shprslt"
+    " revtbl filetbl datafield nonesttables sp shprslt"
 )
+_UNREAD = split_names("fldinst tc xe rxe sv staticval")
+"""Destinations whose text may be words of people."""
 _ASIDES = {
     **{f"{kind}{end}": kind for kind in ("header", "footer") for end in ("", "l", "r", "f")},
     "footnote": "footnote",
@@ -166,6 +168,8 @@ class _Reader:
             self._skip = group.skipped_after_unicode
         elif word in _CHARACTERS:
             self._add_text(_CHARACTERS[word])
+        elif word in _UNREAD and (begins or group.destination == "none"):
+            group.destination = "unread"
         elif word in _LEFT_OUT or (begins and optional and word not in _KNOWN):
             # Elsewhere than at the start of a group, programs write it without a meaning.
             group.destination = "none" if begins else group.destination
@@ -264,6 +268,8 @@ class _Reader:
             self.info[destination] = self.info.get(destination, "") + text
         elif not destination and self._group.hidden:
             self.builder.leave_out("hidden and deleted text", text)
+        elif destination == "unread":
+            self.builder.leave_out("fields and properties", text)
         elif destination in {"", "stylesheet", "atnauthor", *_MARKERS, *_ASIDES}:
             name = "listtext" if destination in _MARKERS else destination
             self._texts.setdefault(name, []).append(text)
@@ -318,7 +324,7 @@ class _Reader:
 class RtfParser:
     """Parses Rich Text Format."""
 
-    version = "rtf-v6"
+    version = "rtf-v7"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""

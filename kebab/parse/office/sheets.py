@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from html import unescape
 from itertools import groupby, repeat
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element
@@ -102,18 +103,40 @@ def _list_drawings(package: Package, part: str) -> Iterator[_Note]:
             yield row, column, " ".join(text.split())
 
 
+_UNREAD = re.compile(
+    rb"<(?:\w+:)?(?:(?:odd|even|first)(?:Header|Footer)|formula[12])\b[^<>]*>([^<]*)<"
+    rb'|\b(?:prompt|promptTitle|error|errorTitle|tooltip)="([^"]*)"'
+    rb"|(?:(?<=<f>)|<f [^<>]*>)([^<\"&]*+[\"&][^<]*+)</f>"
+)
+_MARGIN_CODE = re.compile(r'&(?:"[^"]*"|\d+|[A-Z])')
+_LITERAL = re.compile(r'"([^"]{2,})"')
+
+
+def _list_unread(package: Package, part: str) -> Iterator[str]:
+    """Yield what a sheet has beside its cells: headers, choices, hints, and texts of formulas."""
+    for found in dict.fromkeys(_UNREAD.findall(package.read(part))):
+        *beside, formula = (unescape(one.decode("utf-8", "replace")) for one in found)
+        yield from (_MARGIN_CODE.sub(" ", one) for one in beside if one)
+        yield from _LITERAL.findall(formula)
+
+
 def _read_number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
 
 
+_SHOWN = re.compile(rb'office:value-type="(?!string)[^<>]*>\s*<text:p>([^<]+)</text:p>')
+
+
 def _list_open_document_notes(file: OpenDocument) -> Iterator[str]:
-    """Yield the texts of comments, text boxes and charts of an OpenDocument workbook."""
+    """Yield the texts of comments, text boxes and charts, and how cells show their numbers."""
     content = file.read(CONTENT)
     if b"<draw:" in content or b"<office:annotation" in content:
         root = read_tree(content, CONTENT, file.refuse)
         for one in find_all(root, "annotation", "frame", "custom-shape"):
             charts = (file.find_object(get_attribute(it, "href")) for it in find_all(one, "object"))
             yield from (_join_texts(part) for it in (one, *charts) for part in find_all(it, "p"))
+    for shown in dict.fromkeys(_SHOWN.findall(content)):
+        yield unescape(shown.decode("utf-8", "replace"))
 
 
 MAX_CELLS = 200_000
@@ -295,9 +318,14 @@ def _read_formats(package: Package) -> dict[str, Formats]:
     }
 
 
+def _read_workbook(package: Package) -> Element | None:
+    """Return the part that names the sheets; None of a binary workbook."""
+    return package.find_tree(package.main) if package.main.endswith(".xml") else None
+
+
 def _list_sheets(package: Package) -> Iterator[tuple[str, str]]:
     relations = package.read_relations(package.main)
-    root = package.find_tree(package.main) if package.main.endswith(".xml") else None
+    root = _read_workbook(package)
     for sheet in list_children(find_child(root, "sheets")):
         part = relations.get(get_id(sheet))
         if part is not None and part.target in package.names:
@@ -366,7 +394,34 @@ def _write(value: Decimal, pattern: str, *, percent: int) -> str:
     return f"{grouped}.{after}" if after else grouped
 
 
-_NOTES = "comments, text boxes and charts of OpenDocument"
+_BESIDE = "names, headers, choices and formulas of sheets"
+
+
+def _read_notes(file: Package, builder: TextBuilder) -> dict[str, list[_Note]]:
+    """Return the comments and drawings of each sheet; a builder gets what else is beside cells."""
+    notes: defaultdict[str, list[_Note]] = defaultdict(list)
+    people = {
+        person.get("id", ""): person.get("displayName", "")
+        for one in file.read_relations(file.main).values()
+        if one.kind == "person"
+        for person in list_children(file.find_tree(one.target))
+    }
+    for one in find_all(_read_workbook(file), "definedName"):
+        builder.leave_out(_BESIDE, one.get("name", ""))
+    for name, part in _list_sheets(file):
+        builder.leave_out(_BESIDE, " ".join(_list_unread(file, part)))
+        file.leave_out_related(builder, part)
+        for relation in file.read_relations(part).values():
+            if relation.kind == "table" and (table := file.find_tree(relation.target)) is not None:
+                builder.leave_out(_BESIDE, table.get("displayName", ""))
+            elif relation.kind == "drawing":
+                notes[name] += _list_drawings(file, relation.target)
+            elif relation.kind in {"comments", "threadedComment"}:
+                notes[name] += _list_comments(file.find_tree(relation.target), people)
+    return notes
+
+
+_NOTES = "comments, text boxes, charts and formats of OpenDocument"
 _MARKUP = "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
 
 MAX_AREA = 10_000_000
@@ -386,7 +441,7 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v6"
+    version = "sheet-v7"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -433,31 +488,17 @@ class SheetParser:
 
         builder = TextBuilder()
         writer, metadata = _SheetWriter(builder), Metadata()
-        notes: defaultdict[str, list[_Note]] = defaultdict(list)
+        notes: dict[str, list[_Note]] = {}
+        unread: list[str] = []
         formats = _read_formats(file) if isinstance(file, Package) else {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             try:
                 if isinstance(file, OpenDocument):
-                    builder.leave_out(_NOTES, " ".join(_list_open_document_notes(file)))
+                    unread += _list_open_document_notes(file)
                 else:
-                    relations = file.read_relations(file.main)
-                    people = {
-                        person.get("id", ""): person.get("displayName", "")
-                        for one in relations.values()
-                        if one.kind == "person"
-                        for person in list_children(file.find_tree(one.target))
-                    }
-                    for name, part in _list_sheets(file):
-                        for relation in file.read_relations(part).values():
-                            if relation.kind == "drawing":
-                                notes[name] += _list_drawings(file, relation.target)
-                            elif relation.kind in {"comments", "threadedComment"}:
-                                notes[name] += _list_comments(
-                                    file.find_tree(relation.target), people
-                                )
+                    notes |= _read_notes(file, builder)
             except ParseFailed as fault:
-                notes.clear()
                 writer.warnings.append(
                     f"comments, charts or text boxes are left out: {fault.cause}"
                 )
@@ -472,6 +513,7 @@ class SheetParser:
                     columns = f"{format_column(column)}:{format_column(column)}"
                     builder.begin_place(Place(0, index, label=info.name, row=row, columns=columns))
                     builder.add_paragraph(text)
+        builder.leave_out_unknown(_NOTES, unread)
         return builder.build(path, metadata, warnings=writer.warnings)
 
     @contextmanager

@@ -4,7 +4,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -17,7 +17,7 @@ from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import convert_properties
 from kebab.parse.pdf.grids import load_pdfium
 from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
-from kebab.parse.pdf.pages import PageReader, PageText, Segment, is_legible, list_attachments
+from kebab.parse.pdf.pages import PageReader, PageText, Segment, is_legible
 from kebab.parse.pdf.paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
 from kebab.parse.pdf.rows import Row, build_rows, collect_tables
 
@@ -139,6 +139,14 @@ def read_bookmarks(document: Any) -> list[Bookmark]:
     return marks
 
 
+def list_attachments(document: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names of the attached files, and the files, without those that are damaged."""
+    for index in range(document.count_attachments()):
+        with suppress(RuntimeError):
+            file = document.get_attachment(index)
+            yield " ".join(file.get_name().split()), file
+
+
 MAX_PAGES = 5_000
 MAX_CHARS = 20_000_000
 """The characters that are read of one file."""
@@ -147,7 +155,7 @@ _HEADER_BYTES = 1024
 _PASSWORD, _SECURITY = 4, 5
 _MIN_TITLE_LETTERS = 3
 _MAX_FOUND_TITLE_CHARS = 200
-_LISTED_RANGES = 10
+_LISTED_PAGES = 10
 _LOCK = threading.Lock()
 """PDFium must not be called by two threads at once."""
 
@@ -155,7 +163,7 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v7"
+    version = "pdf-v8"
 
     def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
         """Store what reads pages without text, tesseract or a model; None means that they stay."""
@@ -169,7 +177,7 @@ class PdfParser:
         with _LOCK, self._open(data, path) as document:
             total = len(document)
             pages = list(_read_pages(document, total))
-            attachments = list_attachments(document.raw)
+            attachments = dict(list_attachments(document))
             metadata = read_metadata(document.get_metadata_dict())
             bookmarks = read_bookmarks(document)
             if self._ocr is not None:
@@ -177,7 +185,7 @@ class PdfParser:
         self._require_text(pages, path)
         answers = [page.answer for page in pages if page.answer is not None]
         if attachments and pages:
-            label = f"Attachments: {', '.join(attachments)}"
+            label = f"Attachments: {', '.join(filter(None, attachments))}"
             pages[-1] = pages[-1]._replace(comments=(*pages[-1].comments, label))
         document = _build_document(pages, total, metadata, bookmarks, path, self._origin)
         return document._replace(
@@ -274,6 +282,7 @@ def _build_document(
         for comment in page.comments:
             builder.add_quote(comment)
         builder.leave_out("running heads", " ".join(page.repeated))
+        builder.leave_out("addresses of links", " ".join(page.addresses))
         if not page.recognized and (page.has_image or not page.legible):
             builder.leave_out_unread("pictures of text and broken fonts")
     title = None if metadata.title else _find_title(rows, rules.body, joiner)
@@ -334,17 +343,8 @@ def _describe_losses(pages: Sequence[PageText], total: int) -> list[str]:
     return warnings
 
 
-def _format_pages(numbers: Iterable[int]) -> str:
-    """Return page numbers as text, e.g. `pages 2, 5-9 and 12`."""
-    ranges: list[list[int]] = []
-    for number in numbers:
-        if ranges and number == ranges[-1][-1] + 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    parts = ["-".join(map(str, part)) for part in ranges]
-    if len(parts) > _LISTED_RANGES:
-        parts = [*parts[:_LISTED_RANGES], f"{len(parts) - _LISTED_RANGES} more"]
-    if len(parts) == 1:
-        return f"page{'s' if '-' in parts[0] else ''} {parts[0]}"
-    return f"pages {', '.join(parts[:-1])} and {parts[-1]}"
+def _format_pages(numbers: Sequence[int]) -> str:
+    """Return page numbers as text, e.g. `pages 2, 5, 6`."""
+    shown = ", ".join(map(str, numbers[:_LISTED_PAGES]))
+    more = f" and {len(numbers) - _LISTED_PAGES} more" if len(numbers) > _LISTED_PAGES else ""
+    return f"page{'s' if len(numbers) > 1 else ''} {shown}{more}"

@@ -5,8 +5,7 @@ import re
 import unicodedata
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate, islice, pairwise, repeat
 from math import isfinite
 from operator import sub
 from typing import Any, NamedTuple, TypeAlias
@@ -88,6 +87,7 @@ class PageText(NamedTuple):
     has a picture. `recognized` is text that was recognised in the picture of the page; where a
     model was asked, `answer` is what it wrote. `comments` are what readers wrote on the page, and
     `heads` the running heads that stand here for the first time; `repeated` are the others.
+    `addresses` are where its links lead.
     """
 
     number: int
@@ -101,6 +101,7 @@ class PageText(NamedTuple):
     comments: tuple[str, ...] = ()
     heads: tuple[str, ...] = ()
     repeated: tuple[str, ...] = ()
+    addresses: tuple[str, ...] = ()
 
 
 class _Line(NamedTuple):
@@ -137,6 +138,9 @@ def read_annotations(page: object) -> tuple[tuple[str, ...], bool]:
         kind = c.FPDFAnnot_GetSubtype(note)
         is_drawn_over = is_drawn_over or kind in {_FREE_TEXT, _WIDGET}
         is_drawn = kind == _FREE_TEXT and c.FPDFAnnot_GetAP(note, 0, None, 0) > _EMPTY_STRING
+        if kind == _WIDGET and c.FPDFAnnot_GetAP(note, 0, None, 0) <= _EMPTY_STRING:
+            name = _read_string(note, b"TU") or _read_string(note, b"T")
+            comments[label_note(_read_string(note, b"V"), kind=name or "field")] = None
         if kind not in {_LINK, _POPUP, _WIDGET} and not is_drawn:
             text, author = (_read_string(note, key) for key in (b"Contents", b"T"))
             comments[text if kind == _FREE_TEXT else label_note(text, author)] = None
@@ -144,18 +148,21 @@ def read_annotations(page: object) -> tuple[tuple[str, ...], bool]:
     return tuple(filter(None, comments)), is_drawn_over
 
 
+def _list_addresses(document: object, page: object) -> Iterator[str]:
+    """Yield the addresses on the web to which a page links."""
+    c = load_pdfium().raw
+    position, link = ctypes.c_int(), c.FPDF_LINK()
+    while c.FPDFLink_Enumerate(page, position, link):
+        action = c.FPDFLink_GetAction(link)
+        size = min(c.FPDFAction_GetURIPath(document, action, None, 0), _MAX_COMMENT_BYTES)
+        address = ctypes.create_string_buffer(size)
+        c.FPDFAction_GetURIPath(document, action, address, size)
+        yield address.value.decode("utf-8", "replace")
+
+
 def _read_string(note: object, key: bytes) -> str:
     get_string = load_pdfium().raw.FPDFAnnot_GetStringValue
     return _read_units(lambda units, size: get_string(note, key, units, size))
-
-
-def list_attachments(document: object) -> list[str]:
-    """Return the names of the files that are attached to a document."""
-    c = load_pdfium().raw
-    count = min(c.FPDFDoc_GetAttachmentCount(document), _MAX_ANNOTATIONS)
-    files = [c.FPDFDoc_GetAttachment(document, index) for index in range(count)]
-    names = (_read_units(partial(c.FPDFAttachment_GetName, file)) for file in files)
-    return list(dict.fromkeys(filter(None, names)))
 
 
 def _read_units(get_string: Callable[[Any, int], int]) -> str:
@@ -206,7 +213,10 @@ class PageReader:
                 self._c.FPDFPage_Flatten(page, self._c.FLAT_NORMALDISPLAY)
                 self._c.FPDF_ClosePage(page)
                 page = self._c.FPDF_LoadPage(self._document, index)
-            return self._read_text(page, index + 1)._replace(comments=comments)
+            links = islice(_list_addresses(self._document, page), _MAX_ANNOTATIONS)
+            addresses = tuple(dict.fromkeys(links))
+            text = self._read_text(page, index + 1)
+            return text._replace(comments=comments, addresses=addresses)
         finally:
             self._c.FPDF_ClosePage(page)
 

@@ -7,6 +7,7 @@ bibliography is its first line, with its title as the label.
 import re
 import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from kebab.core.documents import BlockKind, Edit, Metadata, ParsedDocument
@@ -25,20 +26,13 @@ _ACCENT = re.compile(
 _LETTER_NAMES = "ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j"
 _LETTERS = re.compile(rf"\\({_LETTER_NAMES})(?![A-Za-z])(?:\{{\}})?\s?")
 _COMMAND = re.compile(r"\\(?:texorpdfstring\{[^{}]*\}|([A-Za-z]+)\*?(?:\[[^\[\]]*\])?)")
-_GREEK = (
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lamda mu nu xi pi rho sigma tau"
-    " upsilon phi chi psi omega"
-)
-_NAMES = {name: unicodedata.lookup(f"GREEK SMALL LETTER {name}") for name in _GREEK.split()} | {
+_NAMES = {
     "LaTeX": "LaTeX",
     "TeX": "TeX",
+    "lambda": "λ",
+    "Lambda": "Λ",
     "dots": "…",
     "ldots": "…",
-    "textemdash": "—",
-    "textendash": "–",
-    "lambda": "λ",
-    "Delta": "Δ",
-    "Omega": "Ω",
     "times": "×",
 }
 _MARKS = dict(
@@ -78,9 +72,17 @@ def to_plain_text(source: str) -> str:
     plain = _LETTERS.sub(lambda match: _SPECIAL[match[1]], plain)
     plain = _ACCENT.sub(lambda one: (one[3] or one[4]) + _MARKS[one[1] or one[2]], plain)
     plain = re.sub(r"\\([&%$#_{}])", r"\1", plain)
-    plain = _COMMAND.sub(lambda match: _NAMES.get(match[1] or "", ""), plain)
+    plain = _COMMAND.sub(lambda match: _NAMES.get(match[1] or "") or _find_greek(match[1]), plain)
     plain = re.sub(r"[{}]", "", plain).replace("~", " ").replace("``", '"').replace("''", '"')
     return unicodedata.normalize("NFC", " ".join(plain.split()))
+
+
+def _find_greek(name: str | None) -> str:
+    """Return the letter of a command such as `alpha` and `Delta`; other commands are nothing."""
+    size = "SMALL" if name and name.islower() else "CAPITAL"
+    with suppress(KeyError):
+        return unicodedata.lookup(f"GREEK {size} LETTER {name}")
+    return ""
 
 
 _SEEN = re.compile(

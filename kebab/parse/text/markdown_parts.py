@@ -20,6 +20,7 @@ from kebab.parse.text.markdown_noise import (
     replace_tabs,
     translate_panics,
 )
+from kebab.text.normalize import merge_spans
 
 _ADDRESS = re.compile(
     r"(?:(?:https?|ftp|file)://|www\.|mailto:)[^\s<>\"`|（）［］「」、。，；：！？]+"
@@ -38,11 +39,6 @@ _LINE_MARK = re.compile(
 )
 _LINE_SIGN = re.compile(r"\n[ \t>]*(?::::|!!!|\?\?\?|===|\[!)")
 """What begins a line with a mark, or the title of a tab."""
-_CODE_SHORTCODE = re.compile(
-    r"\{(?:\{[<%][ \t]*|%-?[ \t]*)"
-    r"(highlight|mermaid|raw|verbatim|code-toggle|code|tab(?=[^{}]*\bcodelang\b))(?![\w-])[^{}]*(?<!/>)(?<!/%)\}+"
-)
-_CODE_END = r"\{{(?:\{{[<%][ \t]*/|%-?[ \t]*end)[ \t]*{}(?![\w-])[^{{}}]*\}}+"
 _TAG = re.compile(r"<([A-Za-z][\w.-]*)(\s[^<>]*)>")
 _ATTRIBUTE = re.compile(
     r"\b(id|name|href|src)\s*=\s*(?:\"([^\"<>{}\n]*)\"|'([^'<>{}\n]*)'|([^\s\"'<>{}=]++))",
@@ -57,11 +53,6 @@ _HTML_PART = re.compile(
     rf"|<({_HIDING})\b.*?(?:</\1\s*>|\Z)|{_TAGS.removesuffix('++')}",
     re.DOTALL | re.IGNORECASE,
 )
-_ABOVE_FENCE = re.compile(
-    r"^[ \t]*(?:===|!!!|\?\?\?\+?)[ \t][^\n]*(?=\n[ \t]{4,}(?:```|~~~))", re.MULTILINE
-)
-"""The title of a tab or an admonition; the code below it belongs to no paragraph."""
-
 _BLOCK_ID = re.compile(r"(\^(?<![^ \t\n]\^)(?<!\|[ \t]\^)[A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 _LABEL = re.compile(r"^[ \t>]*\(([^()\s]+)\)=[ \t]*$", re.MULTILINE)
 _ATTRIBUTE_ID = re.compile(r"\{:?[^{}\n#]*+#([\w.:+/$@-]++)[^{}\n]*+\}")
@@ -71,13 +62,7 @@ class SpanSet:
     """Spans, merged and in order."""
 
     def __init__(self, spans: Iterable[Span]) -> None:
-        self.spans: list[Span] = []
-        for start, end in sorted(spans):
-            if self.spans and start <= self.spans[-1][1]:
-                if end > self.spans[-1][1]:
-                    self.spans[-1] = (self.spans[-1][0], end)
-            elif end > start:
-                self.spans.append((start, end))
+        self.spans = merge_spans(spans)
         self._starts = [start for start, _ in self.spans]
 
     def __contains__(self, offset: int) -> bool:
@@ -97,20 +82,6 @@ def find_shortcodes(text: str) -> Iterator[Span]:
         yield from (match.span() for match in _BRACES.finditer(text))
     if "%%" in text:
         yield from (match.span() for match in _OBSIDIAN_COMMENT.finditer(text))
-
-
-def find_code_shortcodes(text: str) -> Iterator[Span]:
-    """Yield the spans of shortcodes around code; one that is not closed is none."""
-    end, unclosed = 0, set()
-    for opening in _CODE_SHORTCODE.finditer(text):
-        if opening.start() < end or opening[1] in unclosed:
-            continue
-        closing = re.compile(_CODE_END.format(opening[1])).search(text, opening.end())
-        if closing is None:
-            unclosed.add(opening[1])
-        else:
-            end = closing.end()
-            yield opening.start(), end
 
 
 def find_html_links(text: str, hidden: SpanSet) -> Iterator[LinkUse]:
@@ -379,17 +350,11 @@ def read_markup(text: str, *, is_mdx: bool = False) -> Markup:
         text = _SURROGATES.sub("\ufffd", text)  # only the others can be encoded
     block = read_front_block(text)
     body = _blank(text, [(0, block.end)] if block else [])
-    shortcodes = list(find_code_shortcodes(body)) if "{" in body else []
-    body = _blank(body, shortcodes)
-    has_signs = _LINE_SIGN.search(f"\n{body}") is not None
-    if has_signs:
-        body = _ABOVE_FENCE.sub(lambda title: " " * len(title[0]), body)
     found, noise = _read_visible(body, list_noise(body, is_mdx=is_mdx))
-    found.code_blocks.extend(shortcodes)
     hidden = SpanSet([*found.code_blocks, *found.code, *_split_lines(body, noise)])
     titles = SpanSet((one.start, one.end) for one in found.headings if one.anchor)
     code = [*hidden.spans, *found.marks, *find_shortcodes(body), *find_addresses(body)]
-    if has_signs:
+    if _LINE_SIGN.search(f"\n{body}"):
         code += [mark.span() for mark in _LINE_MARK.finditer(body)]
     return Markup(
         headings=tuple(found.headings),

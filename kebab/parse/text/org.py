@@ -33,7 +33,7 @@ _CODE = frozenset({"src", "example", "verbatim"})
 class OrgParser:
     """Parses Org files."""
 
-    version = "org-v3"
+    version = "org-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its keywords and the tags of its headlines as metadata."""
@@ -42,7 +42,10 @@ class OrgParser:
         spans = list(scanner.scan())
         metadata = read_metadata(scanner.fields)
         tags = tuple(dict.fromkeys((*metadata.tags, *scanner.tags)))
-        metadata = metadata._replace(tags=tags, aliases=tuple(scanner.aliases))
+        properties = (*metadata.properties, *scanner.properties)
+        metadata = metadata._replace(
+            tags=tags, aliases=tuple(scanner.aliases), properties=properties
+        )
         if not metadata.title and sum(span.level == 1 for span in spans) > 1:
             # Headlines beside each other are sections; none is the title of all.
             metadata = metadata._replace(title=read_file_name(path))
@@ -57,6 +60,8 @@ class OrgScanner:
         self.fields: dict[str, str] = {}
         self.tags: list[str] = []
         self.aliases: list[str] = []
+        self.properties: list[tuple[str, str]] = []
+        """The properties of headlines, which stand in drawers."""
         self.links: list[str] = []
         self._lines = Lines(text)
         self._todo_words = set(_TODO_WORDS)
@@ -144,6 +149,8 @@ class OrgScanner:
                 if _HEADLINE.match(text):
                     break
                 match = _PROPERTY.match(text)
+                if match:
+                    self.properties.append((match[1].lower(), match[2]))
                 if match and match[1].lower() == "roam_aliases":
                     self.aliases += [quoted or word for quoted, word in _ALIAS.findall(match[2])]
             self._no_drawer_before = end

@@ -25,6 +25,7 @@ _LANGUAGES = split_names(
     " ru sk sl sr sv th tr uk vi zh"
 )
 _TAG = re.compile(r"</?[a-z0-9][^<>\n]{0,80}>|\{\\[^{}\n]{0,80}\}", re.IGNORECASE)
+_VOICE = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>]+)>")
 _PART_S = 60
 _FEW = 2
 
@@ -32,7 +33,7 @@ _FEW = 2
 class SubtitlesParser:
     """Parses subtitles."""
 
-    version = "subtitles-v3"
+    version = "subtitles-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""
@@ -45,8 +46,10 @@ class SubtitlesParser:
 
 
 def _find_marks(text: str, start: int, end: int) -> Iterator[Edit]:
-    """Yield the tags within the speech: times of words, voices, styles."""
-    return (Edit(*match.span()) for match in _TAG.finditer(text, start, end))
+    """Yield the tags within the speech: times of words, styles, and voices, which are names."""
+    for match in _TAG.finditer(text, start, end):
+        voice = _VOICE.match(match[0])
+        yield Edit(*match.span(), f"{voice[1]}: " if voice else "")
 
 
 def _find_repeated(lines: Lines) -> set[int]:

@@ -45,7 +45,7 @@ class _Item(NamedTuple):
 class EpubParser:
     """Parses a book: its chapters as sections."""
 
-    version = "epub-v5"
+    version = "epub-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -82,9 +82,10 @@ class EpubParser:
             warning = _add_chapter(builder, archive, item, titles.get(item.name, ""))
             if warning and len(warnings) < _MANY_WARNINGS:
                 warnings.append(warning)
-        if not builder.length:
-            raise archive.refuse("only images, no text")
-        metadata = _read_metadata(find_child(root, "metadata"))
+        fields = find_child(root, "metadata")
+        metadata = _read_metadata(fields)
+        rest = list_children(fields, "rights", "source", "relation", "coverage")
+        builder.leave_out("fields of the book", " ".join(one.text or "" for one in rest))
         return builder.build(path, metadata, warnings=warnings)
 
 
@@ -129,7 +130,7 @@ def _read_metadata(element: Element | None) -> Metadata:
                 "isbn" if _ISBN.search(text) else name,
                 text.removeprefix("urn:").removeprefix("isbn:"),
             )
-            for name in ("identifier", "publisher", "contributor", "series")
+            for name in ("identifier", "publisher", "contributor", "series", "description")
             for text in found.get(name, [])[:10]
         ),
     )

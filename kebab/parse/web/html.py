@@ -28,7 +28,9 @@ from kebab.parse.web.html_flow import (
 from kebab.parse.web.html_page import (
     BLOCKS,
     DROP,
+    LABELS,
     NOT_CONTENT,
+    OUTSIDE,
     VOID,
     Page,
     decode_html,
@@ -77,7 +79,7 @@ _LINE_ENDS = frozenset({"br", "/div", "/p", "/li", "/tr"})
 _MAX_LINKS = 5_000
 _MAX_KNOWN_TAGS = 4_000
 _UNKNOWN = object()
-_NEVER_SHOWN = frozenset({"colgroup", "head", "rp", "title"})
+_NEVER_SHOWN = frozenset({"colgroup", "head", "rp"})
 
 Action: TypeAlias = Callable[[str, str], bool | None]
 """What a tag does, given the tag and the text behind it; True when it has taken the text."""
@@ -325,7 +327,7 @@ class PageParts(NamedTuple):
 class HtmlParser:
     """Parses HTML: the main content of a page as structured text."""
 
-    version = "html-v5"
+    version = "html-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -350,11 +352,12 @@ def read_parts(text: str) -> PageParts:
     walker.walk(page.extract_content())
     if builder.length <= min(_FEW_CHARS, _CONTENT_SHARE * page.size):
         is_empty = not builder.length
+        page.omissions.pop(OUTSIDE, None)
         builder = TextBuilder()
         walker = Walker(builder, styles)
         walker.walk(page.extract_body(noscript=is_empty))
-    else:
-        page.leave_out(builder)
+    page.leave_out(builder)
+    builder.leave_out_unknown(LABELS, page.list_labels())
     if metadata.title:
         title = shorten_title(metadata.title, [walker.flow.first_heading])
         metadata = metadata._replace(title=title)
@@ -370,6 +373,7 @@ def add_fragment(builder: TextBuilder, text: str, level: int = 0, *, hidden: boo
     page = Page(text)
     Walker(builder, level=level).walk(page.extract_body(hidden=hidden))
     page.leave_out(builder)
+    builder.leave_out(LABELS, " ".join(page.list_labels()))
 
 
 def list_anchors(text: str) -> list[tuple[str, str]]:

@@ -110,7 +110,8 @@ _MAX_DEPTH = 5_000
 """The deepest nesting that is parsed; the time of the parser grows with its square."""
 
 _SLICE = 16_384
-_TAG = re.compile(r"<(/?)([a-zA-Z]+)")
+_TAG = re.compile(r"<[^<>]*>")
+_TAG_NAME = re.compile(r"<(/?)([a-zA-Z]+)")
 _NEVER_DEEP = split_names(
     "area base br col embed hr img input link meta param source track wbr p"
     " li dt dd tr td th option thead tbody tfoot colgroup path line circle rect polygon"
@@ -149,6 +150,22 @@ _HIDDEN_SHARE = 0.5
 
 _PANEL = re.compile(r"tab|panel|pane\b|accordion|collaps|answer|spoiler|detail", re.IGNORECASE)
 _NO_PANELS = frozenset({"dialog", "alertdialog", "menu", "navigation", "search"})
+_UNSHOWN = ("alt", "title", "aria-label", "placeholder", "value", "label", "srcdoc", "href")
+"""The attributes with words of people that are not read."""
+_LABELLED = (
+    '[title],[aria-label],[placeholder],input[value],[label],[srcdoc],a[href*=":"]'
+    ",area[alt],input[alt]"
+)
+_DESCRIPTION = ",".join(
+    f'meta[{kind}*="{name}" i][content]'
+    for kind in ("name", "property")
+    for name in ("description", "abstract", "subject", "section", "publisher", "site_name")
+)
+_RAW_TEXT = "iframe,noembed,noframes,xmp,plaintext"
+"""Elements whose text is not that of HTML, and is not read."""
+_MAX_SCRIPTS, _MAX_SCRIPT_CHARS = 20, 100_000
+LABELS = "labels and addresses of elements"
+OUTSIDE = "text outside of the main content"
 _NEVER_TEXT = frozenset({"script", "style", "template", "noscript", "svg"})
 _FEWEST_CHARS = 20
 """The least text beside links that makes an element worth reading."""
@@ -212,6 +229,16 @@ class Page:
         """Tell a builder what is not read of the page."""
         for reason, text in self.omissions.items():
             builder.leave_out(reason, text)
+        for script in self.tree.css('script[type$="json"]')[:_MAX_SCRIPTS]:
+            builder.leave_out("data in scripts", script.text()[:_MAX_SCRIPT_CHARS])
+
+    def list_labels(self) -> Iterator[str]:
+        """Yield the words of people in attributes, and the text that is not that of HTML."""
+        nodes = [] if self._body is None else _list_nodes(self._body, _LABELLED)
+        found = [node.attributes.get(name) or "" for node in nodes for name in _UNSHOWN]
+        found += (node.attributes["content"] or "" for node in self.tree.css(_DESCRIPTION))
+        found += (node.text() for node in self.tree.css(_RAW_TEXT))
+        return (_TAG.sub(" ", one) for one in found if one)
 
     def extract_content(self) -> str:
         """Return the main content as HTML, with the elements marked that are not to be read.
@@ -241,9 +268,7 @@ class Page:
                 )
                 ignored = known | set(scripts.split())
                 words = dict.fromkeys(self._body.text(separator=" ").split())
-                self.omissions["text outside of the main content"] = " ".join(
-                    word for word in words if word not in ignored
-                )
+                self.omissions[OUTSIDE] = " ".join(word for word in words if word not in ignored)
             return "".join(texts)
         inside = {
             node.mem_id for node in self._body.css("article header,article footer,article aside")
@@ -366,7 +391,7 @@ def _is_too_deep(text: str) -> bool:
         if surplus > _MAX_DEPTH:
             # The greatest surplus of start tags over end tags.
             depth = deepest = 0
-            for end, name in _TAG.findall(text):
+            for end, name in _TAG_NAME.findall(text):
                 if name.lower() not in _NEVER_DEEP:
                     depth = max(0, depth - 1) if end else depth + 1
                     deepest = max(deepest, depth)

@@ -320,6 +320,7 @@ def list_similar_words(database: apsw.Connection, word: str) -> list[str]:
 
 _MOST_DOCUMENTS = 100
 """How many documents tell why some words are left out."""
+_MOST_NAMES = 1_000
 
 
 def save_omissions(database: apsw.Connection, doc: int, omissions: Sequence[OmittedWords]) -> None:
@@ -344,4 +345,10 @@ def find_omitted(database: apsw.Connection, tokens: Collection[str]) -> list[str
         " (SELECT rowid FROM omitted_words WHERE omitted_words MATCH ? LIMIT ?) ORDER BY reason",
         (match, _MOST_DOCUMENTS),
     )
-    return [str(reason) for (reason,) in rows]
+    from kebab.text.tokenizer import collect_tokens  # few searches have absent words
+
+    reasons = [str(reason) for (reason,) in rows]
+    unread = database.execute("SELECT path FROM unread_files LIMIT ?", (_MOST_NAMES,))
+    if any(set(tokens) <= collect_tokens(path) for (path,) in unread):
+        reasons.append("names of files that are not read")
+    return reasons

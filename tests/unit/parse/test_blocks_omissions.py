@@ -4,13 +4,16 @@ import base64
 import json
 import random
 
+import openpyxl
 import pytest
+from openpyxl.workbook.defined_name import DefinedName
+from openpyxl.worksheet.datavalidation import DataValidation
 
 from kebab.core.documents import Omission
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.registry import PARSERS
 from tests.pdf_files import Text, build_pdf
-from tests.unit.parse.office.office_files import build_docx, build_odf
+from tests.unit.parse.office.office_files import build_docx, build_odf, save_workbook
 
 DATA = base64.b64encode(random.Random(1).randbytes(900)).decode()
 MINIFIED = "var walrus={a:[1,2],b:function(c){return d(c)}};" * 60
@@ -44,6 +47,27 @@ BRANCHES = {
 }
 
 
+LABELS = '<abbr title="eel">e</abbr><iframe srcdoc="<b>gnu</b>"></iframe>'
+SCRIPT = '<script type="application/ld+json">{"author": "ibex"}</script>'
+TEXT = ROW("<w:t>a</w:t>")
+INSERTED = build_docx(TEXT, aFChunk="<w:p>mink</w:p>")
+LINKED = build_docx(TEXT, relations={"f": ("hyperlink", "-> https://x.example/otter")})
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+
+
+def build_named_workbook():
+    """Return a workbook with a name, a header and a list of choices beside its cell."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    sheet["A1"] = "a"
+    workbook.defined_names["Oil"] = DefinedName("Oil", attr_text="Sheet!$A$1")
+    choices = DataValidation(type="list", formula1='"Walnut"')
+    choices.add("B1")
+    sheet.add_data_validation(choices)
+    sheet.oddHeader.center.text = "puffin"
+    return save_workbook(workbook)
+
+
 def find_omissions(media, data):
     data = data if isinstance(data, bytes) else data.encode()
     found = PARSERS[media].parse(data, "a").omissions
@@ -65,8 +89,18 @@ ODT = "application/vnd.oasis.opendocument.text"
         ("text/markdown", f"{MINIFIED}\nshown", {"encoded, minified or repeated data": MINIFIED}),
         ("text/x-rst", ".. a comment\n\nshown\n", {"comments and markup": ".. a comment"}),
         ("text/html", "<p>shown</p><select><option>wolf</select>", "controls and page furniture"),
+        ("text/html", f"<p>shown</p>{LABELS}", {"labels and addresses of elements": "eel gnu"}),
+        ("text/html", f"<p>shown</p>{SCRIPT}", {"data in scripts": '{"author": "ibex"}'}),
+        ("text/html", "<p>shown</p><svg><title>yak</title></svg>", "controls and page furniture"),
         ("text/html", "<nav>seal and others</nav><p>shown text</p>", "navigation"),
         (DOCX, build_docx(ROW("<w:t>a</w:t>") + DELETED), {"deleted text": "otter"}),
+        (DOCX, INSERTED, {"files that are inserted as a whole": "mink"}),
+        (DOCX, LINKED, {"addresses of links": "https://x.example/otter"}),
+        (
+            XLSX,
+            build_named_workbook(),
+            {"names, headers, choices and formulas of sheets": 'Oil "Walnut" puffin'},
+        ),
         (DOCX, build_docx(ROW("<w:t>a</w:t>") + HIDDEN), {"hidden text": "badger"}),
         (
             ODT,

@@ -1,7 +1,6 @@
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse import exports
 from kebab.parse.exports import EnexParser
 
 NOTE = """<note><title>{title}</title><content><![CDATA[<?xml version="1.0" encoding="UTF-8"?>
@@ -27,16 +26,16 @@ def parse(data):
     return EnexParser().parse(data, "dir/notes.enex")
 
 
-def test_several_notes_are_sections():
-    document = parse(build("<h1>Oil</h1><div>등대</div>", "<div>b</div>"))
+def test_a_note_is_a_section_with_its_metadata():
+    document = parse(build("<h1>Oil</h1><div>등대</div>"))
 
     assert [(block.level, block.label) for block in document.blocks if block.level] == [
         (1, "Note 1"),
         (2, "Oil"),
-        (1, "Note 2"),
     ]
-    assert document.title == "Note 1"
-    assert document.metadata.date is None
+    found = document.metadata
+    assert (found.title, found.tags, found.authors) == ("Note 1", ("oil", "lamps"), ("Nora Lind",))
+    assert found.date == "2024-03-05T07:30:00Z"
 
 
 def test_tasks_and_encrypted_texts_are_shown_as_such():
@@ -57,11 +56,3 @@ def test_tasks_and_encrypted_texts_are_shown_as_such():
 def test_what_is_no_export_is_refused(data, cause):
     with pytest.raises(ParseFailed, match=cause):
         parse(data)
-
-
-def test_a_long_export_is_cut(monkeypatch):
-    monkeypatch.setattr(exports, "_MAX_CHARS", 3)
-    document = parse(build("<div>aaaa</div>", "<div>b</div>"))
-
-    assert "Note 2" not in document.text
-    assert document.warnings == ("only the first 3 characters are searched",)

@@ -52,8 +52,6 @@ def build_zip(*names, first=b""):
         (b'[\n  {"a": 1}]', ".json"),
         (b"From a@b.org Sat Jan  1 10:00:00 2022\nFrom: a@b.org\n", ".mbox"),
         (b"Received: by x\nFrom: a@b.org\nTo: c@d.org\nSubject: Hi\n\nWords\n", ".eml"),
-        (b'.\\" A comment\n.de x\nwords\n..\n.TH TAR 1\n', ".man"),
-        (b".Dd May 4, 2024\n.Dt TAR 1\n", ".man"),
         (b".SH is a macro\nTH is none\n", ".txt"),
         (b"From the start: this is text\n", ".txt"),
         (b"GIF89a is the name of a format\n", ".txt"),

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.text.dates import choose_date, find_date, find_date_in_path, parse_date
+from kebab.text.dates import (
+    choose_date,
+    find_date,
+    find_date_in_path,
+    find_written_dates,
+    parse_date,
+)
 
 
 @pytest.mark.parametrize(
@@ -133,3 +139,16 @@ def test_text_comes_before_the_name_and_the_name_before_properties(
     metadata, path, is_property, expected
 ):
     assert choose_date(metadata, path, is_property=is_property) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("二〇一四年十一月五日开会", ["2014-11-05"]),
+        ("会議は三月五日です", ["--03-05"]),
+        ("2015년 6월 17일 오전", ["2015-06-17"]),
+        ("due 4.6.2025, paid in Nov 2013", ["2025-06-04", "2013-11"]),
+    ],
+)
+def test_dates_within_a_text_are_found(text, dates):
+    assert [one.value for one in find_written_dates(text)] == dates

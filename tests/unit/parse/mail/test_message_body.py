@@ -59,7 +59,7 @@ def test_an_invitation_is_read_only_where_a_message_has_no_other_form():
 
     text, _ = write(join_parts(HTML, calendar, kind="alternative"))
     assert "## A\n\nrich" in text
-    assert "calendar" not in text
+    assert "part-2.ics (text/calendar, 15 bytes)" in text
 
     text, _ = write(join_parts(calendar, kind="alternative"))
     assert "part-1.ics (text/calendar, 15 bytes)" in text

@@ -111,7 +111,7 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns"
 _PREFIXES = ("office", "text", "table", "style", "drawing", "presentation", "meta", "xlink", "svg")
 
 
-def build_odf(body, kind="text", *, styles="", extra=""):
+def build_odf(body, kind="text", *, styles="", extra="", meta=""):
     """Return an OpenDocument file; `styles` are automatic ones, `extra` are common ones."""
     spaces = "".join(f' xmlns:{name}="{ODF}:{name}:1.0"' for name in _PREFIXES)
     files = {
@@ -120,6 +120,8 @@ def build_odf(body, kind="text", *, styles="", extra=""):
         f"</office:automatic-styles><office:body><office:{kind}>{body}</office:{kind}>"
         "</office:body></office:document-content>",
     }
+    if meta:
+        files["meta.xml"] = meta
     if extra:
         files["styles.xml"] = f"<office:document-styles{spaces}>{extra}</office:document-styles>"
     return build_zip(files)

@@ -39,15 +39,17 @@ def test_notes_of_an_open_document_sheet_are_left_out():
     note = "<office:annotation><creator>Ada</creator><text:p>why?</text:p></office:annotation>"
     row = "<table:table-row {}>{}</table:table-row>"
     power = cell.format(kind, "lamp", note)
+    share = cell.format('office:value-type="percentage" office:value="0.335"', "33.50 %", "")
     empty = row.format("table:number-rows-repeated='3'", cell.format("", "", ""))
-    content = f'<table:table table:name="Oil">{empty}{row.format("", power)}</table:table>'
+    content = f'<table:table table:name="Oil">{empty}{row.format("", power + share)}</table:table>'
     with zipfile.ZipFile(io.BytesIO(build_odf(content, "spreadsheet"))) as file:
         parts = {name: file.read(name) for name in file.namelist()}
 
     document = parse(build_zip(parts | {"META-INF/manifest.xml": "<manifest/>"}))
 
-    assert [(text, place.row) for text, place in list_notes(document)] == [("lamp", 4)]
-    assert document.omissions == (("comments, text boxes and charts of OpenDocument", "why?"),)
+    assert [(text, place.row) for text, place in list_notes(document)] == [("lamp | 0.335", 4)]
+    reason = "comments, text boxes, charts and formats of OpenDocument"
+    assert document.omissions == ((reason, "why 33.50 %"),)
 
 
 def test_a_damaged_drawing_costs_itself():

@@ -182,16 +182,6 @@ def test_addresses_end_before_punctuation(text: str, found: list[str]) -> None:
     assert [text[slice(*span)] for span in SpanSet(find_addresses(text)).spans] == found
 
 
-def test_code_directly_below_the_title_of_a_tab_is_hidden() -> None:
-    text = '=== "nginx"\n    ```\n    # a comment (without\n    ```\n\nText (of it).\n'
-
-    hidden = read_markup(text).code_blocks
-
-    assert [text[start:end] for start, end in hidden] == [
-        "```\n    # a comment (without\n    ```\n"
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "blocks"),
     [
