@@ -1,6 +1,7 @@
 """What all tests share: isolation, real weights, a real model server, and lines of the summary."""
 
 import gc
+import importlib.metadata
 import os
 import re
 import shutil
@@ -9,13 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import FunctionType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
-from hypothesis import settings
 from xdist.scheduler import LoadGroupScheduling
 
 from kebab.embed.install import install_model
@@ -25,8 +25,10 @@ from tests.isolation import MEMORY_FOLDER, Isolation
 from tests.live.llama_server import LlamaServer, UnavailableError, install_server, run_server
 
 ISOLATION = pytest.StashKey[Isolation]()
-SLOW = frozenset(("e2e", "faults", "kills", "live", "test_publish.py"))
+SLOW = frozenset(("e2e", "faults", "live", "test_publish.py", "test_serve.py"))
 """Folders and files whose single tests take up to a minute."""
+HEAVY = frozenset(("app", "contract", "embed", "golden", "ports", "shape"))
+"""Folders whose files take seconds; elsewhere most take less than one."""
 SECTIONS = pytest.StashKey[dict[str, list[str]]]()
 COLLECTED = pytest.StashKey[list[str]]()
 """The ids of all tests that this process collected, in their first order."""
@@ -34,12 +36,6 @@ COLLECTED = pytest.StashKey[list[str]]()
 ROOT = str(Path(__file__).parents[1])
 _NO_WORD = re.compile(r"[^A-Za-z0-9.+]+")
 _MAX_ID = 24
-
-# A time limit for single examples fails on a busy machine, and when the first one imports a module.
-# Tests of speed have `pytest.mark.timeout`. The examples are always the same; the programs for
-# developers (`tools/fuzz`) try new ones.
-settings.register_profile("kebab", deadline=None, derandomize=True, max_examples=20)
-settings.load_profile("kebab")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -49,6 +45,14 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.dont_write_bytecode = False  # the processes of tests use what this one has compiled
+    # Only now, because pytest rewrites its modules.
+    from hypothesis import settings
+
+    # A time limit for single examples fails on a busy machine, and when the first one imports a
+    # module. Tests of speed have `pytest.mark.timeout`. The examples are always the same; the
+    # programs for developers (`tools/fuzz`) try new ones.
+    settings.register_profile("kebab", deadline=None, derandomize=True, max_examples=20)
+    settings.load_profile("kebab")
     config.stash[SECTIONS] = {}
     # Until the end of the collection almost nothing is garbage, and looking for it takes seconds.
     gc.disable()
@@ -59,9 +63,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Look for garbage again, but not among the tests."""
+    """Look for garbage again, but not among the tests; know the entry points of the packages."""
     gc.freeze()
     gc.enable()
+    remember_entry_points()
+
+
+def remember_entry_points() -> None:
+    """Read the entry points of the installed packages once: it takes 10 ms in every ingest.
+
+    Tests that install packages put a folder of their own on the path.
+    """
+    real = importlib.metadata.entry_points
+    remembered, path = cache(real), tuple(sys.path)
+
+    def read(**wanted: Any) -> Any:
+        return remembered(**wanted) if tuple(sys.path) == path else real(**wanted)
+
+    importlib.metadata.entry_points = read
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -105,15 +124,16 @@ def _make_words(text: str) -> str:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Iterator[None]:
-    """Run groups and slow tests first, so that no worker waits for another one at the end."""
+    """Run groups, slow tests and heavy files first, so that all workers end together."""
     config.stash[COLLECTED] = [item.nodeid for item in items]
     yield
-    items.sort(
-        key=lambda item: (
-            item.get_closest_marker("xdist_group") is None,
-            not SLOW.intersection(item.path.parts),
-        )
-    )
+
+    def rank(item: pytest.Item) -> tuple[bool, ...]:
+        parts = item.nodeid.partition("::")[0].split("/")
+        is_alone = item.get_closest_marker("xdist_group") is None
+        return is_alone, not SLOW.intersection(parts), not HEAVY.intersection(parts)
+
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(wrapper=True)

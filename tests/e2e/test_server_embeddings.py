@@ -9,6 +9,7 @@ from tests.fakes.embedding_server import FakeEmbeddingServer, serve_embeddings
 def test_notes_are_found_by_the_vectors_of_a_server_and_by_words_without_it(
     library, provider, path
 ):
+    library.own_process = False  # to save time
     with serve_embeddings(FakeEmbeddingServer(dimension=96)) as server:
         library.environment |= {
             "KEBAB_MODELS_EMBEDDING_PROVIDER": provider,

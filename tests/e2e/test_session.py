@@ -1,4 +1,4 @@
-"""Whole sessions in real processes: the contract as a caller meets it."""
+"""Whole sessions, and what only real processes show: the contract as a caller meets it."""
 
 import os
 import shutil
@@ -12,74 +12,42 @@ from tests.fakes.waiting import read_until
 BACKUP = "# Backup\n\nRestore the database from the snapshot.\n\n## Tapes\n\nTapes are old.\n"
 
 
-def test_from_nothing_to_an_index_and_back_to_nothing(cli):
-    cli.write("ops/backup.md", BACKUP)
-    cli.write("cat.txt", "the cat sleeps on the mat\n")
-    cli.write("각주.md", "# 각주\n\n각주는 문서의 끝에 있는 설명이다.\n")
+def test_from_nothing_to_an_index_and_back_to_nothing(local):
+    local.write("ops/backup.md", BACKUP)
+    local.write("cat.txt", "the cat sleeps on the mat\n")
+    local.write("각주.md", "# 각주\n\n각주는 문서의 끝에 있는 설명이다.\n")
 
-    assert cli.json("schema")["stats"]["doc_count"] == 0
-    assert cli.fails("not_indexed", "search", "cat", status=3)["details"]["found"] is None
-    assert cli.json("init", "--workspace", cli.notes)["written"]
-    report = cli.json("ingest")
+    assert local.json("schema")["stats"]["doc_count"] == 0
+    assert local.fails("not_indexed", "search", "cat", status=3)["details"]["found"] is None
+    assert local.json("init", "--workspace", local.notes)["written"]
+    report = local.json("ingest")
     assert (report["new"], report["errors"]) == (3, 0)
 
-    hit = cli.json("search", "restore the database")["hits"][0]
+    hit = local.json("search", "restore the database")["hits"][0]
     span = hit["citation"]["line"]
-    [fetched] = cli.json("fetch", hit["chunk_id"])["results"]
+    [fetched] = local.json("fetch", hit["chunk_id"])["results"]
     assert hit["doc_path"] == "ops/backup.md"
     assert fetched["text"] == "\n".join(BACKUP.splitlines()[span["start"] - 1 : span["end"]])
-    assert cli.json("search", "각주")["hits"][0]["lang"] == "ko"
-    assert cli.json("list")["total"] == 3
-    assert cli.json("inspect", "doc", "ops/backup.md")["document"]["title"] == "Backup"
-    assert cli.json("inspect", "chunk", hit["chunk_id"][:12])["text"] == fetched["text"]
-    assert cli.json("fetch", "ops/backup.md:3")["results"][0]["text"] == BACKUP.splitlines()[2]
-    cursor = cli.json("search", "the", "--limit", "1")["next_cursor"]
-    cli.write("cat.txt", "the dog runs in the park\n")
-    assert cli.json("fetch", "cat.txt")["results"][0]["freshness"] == "changed"
-    assert [item["kind"] for item in cli.json("ingest")["items"]] == ["updated"]
-    cli.fails("stale_cursor", "search", "the", "--limit", "1", "--cursor", cursor)
-    assert cli.json("search", "dog")["hits"][0]["doc_path"] == "cat.txt"
-    assert cli.json("rm", "ops/backup.md")["returns"]
-    assert cli("inspect", "doc", "ops/backup.md", "--json", status=1).reply["found"] is False
-    assert cli.json("ingest")["new"] == 1
+    assert local.json("search", "각주")["hits"][0]["lang"] == "ko"
+    assert local.json("list")["total"] == 3
+    assert local.json("inspect", "doc", "ops/backup.md")["document"]["title"] == "Backup"
+    assert local.json("inspect", "chunk", hit["chunk_id"][:12])["text"] == fetched["text"]
+    assert local.json("fetch", "ops/backup.md:3")["results"][0]["text"] == BACKUP.splitlines()[2]
+    cursor = local.json("search", "the", "--limit", "1")["next_cursor"]
+    local.write("cat.txt", "the dog runs in the park\n")
+    assert local.json("fetch", "cat.txt")["results"][0]["freshness"] == "changed"
+    assert [item["kind"] for item in local.json("ingest")["items"]] == ["updated"]
+    local.fails("stale_cursor", "search", "the", "--limit", "1", "--cursor", cursor)
+    assert local.json("search", "dog")["hits"][0]["doc_path"] == "cat.txt"
+    assert local.json("rm", "ops/backup.md")["returns"]
+    assert local("inspect", "doc", "ops/backup.md", "--json", status=1).reply["found"] is False
+    assert local.json("ingest")["new"] == 1
 
-    cli.fails("confirmation_required", "reset")
-    assert cli.json("reset", "--yes")["kept"] == []
-    assert not cli.data.exists()
-    assert sorted(path.name for path in cli.notes.iterdir()) == ["cat.txt", "ops", "각주.md"]
-    cli.fails("not_indexed", "search", "cat", status=3)
-
-
-def test_vectors_are_made_found_checked_and_changed(local):
-    local.install_models()
-    local.write("cat.txt", "the cat sleeps on the mat\n")
-    report = local.json("ingest", local.notes)
-    page = local.json("search", "a dog on the mat")
-
-    assert (report["embedding"]["embedded"], report["embedding"]["pending"]) == (1, 0)
-    assert page["degraded"] == []
-    assert page["hits"][0]["retrieval"]["vector_rank"] == 1
-    assert local.json("doctor")["ok"]
-    assert local.json("model", "use", "multilingual-e5-small")["embedded"] == 1
-    assert [row["active"] for row in local.json("model", "list")["models"]] == [True, False]
-    assert local("search", "dog", "--mode", "vector", "--json", status=1).reply["hits"]
-
-
-ODD: list[tuple[list[str | bytes], int]] = [
-    (["search", b"caf\xe9"], 2),
-    (["inspect", "doc", b"caf\xe9"], 1),
-    (["fetch", b"caf\xe9"], 1),
-    (["rm", b"caf\xe9"], 1),
-    (["list", "--tag", b"caf\xe9"], 2),
-    (["ingest", b"caf\xe9"], 2),
-    (["ingest", "--stdin", "--title", b"caf\xe9"], 0),
-    (["model", "use", b"caf\xe9"], 2),
-    (["explain", b"caf\xe9"], 1),
-    (["doctor", "--data-dir", b"caf\xe9"], 3),
-    (["init", "--config", b"caf\xe9.toml"], 2),
-    (["list", "--until", "9999-12-31"], 0),
-]
-"""Arguments that are no text, or beyond what files know, each with its exit status."""
+    local.fails("confirmation_required", "reset")
+    assert local.json("reset", "--yes")["kept"] == []
+    assert not local.data.exists()
+    assert sorted(path.name for path in local.notes.iterdir()) == ["cat.txt", "ops", "각주.md"]
+    local.fails("not_indexed", "search", "cat", status=3)
 
 
 def test_two_writers_one_is_locked_and_readers_go_on(cli, read_lines):

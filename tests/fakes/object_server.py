@@ -1,17 +1,20 @@
-"""Servers of objects on this machine: a static web server, moto's S3, and faults before both."""
+"""Servers of objects on this machine, which can fail: a static web server, and a bucket of S3."""
 
 import contextlib
-import http.client
 import socket
 import struct
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache, partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from datetime import UTC, datetime
+from email.utils import formatdate
+from hashlib import md5
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlsplit
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import escape
 
 from kebab.store.objects import ObjectStore
 
@@ -36,34 +39,151 @@ CREDENTIALS = {
     "AWS_SECRET_ACCESS_KEY": "very-secret-words",
     "AWS_REGION": "us-east-1",
 }
-SLOW_S = 0.3
 CODES = {"expired": (400, "ExpiredToken"), "skewed": (403, "RequestTimeTooSkewed")}
 """The answers of S3 to expired credentials, and to a request of a clock that is wrong."""
 
 
-def _start_thread(server: ThreadingHTTPServer) -> None:
-    """Let a server answer; it notices within a hundredth of a second that it is shut down."""
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+class Request(NamedTuple):
+    """What a client sent; the path keeps its query."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
 
 
-class _QuietFiles(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        """Write nothing."""
+class Reply(NamedTuple):
+    """What a client gets."""
+
+    status: int
+    data: bytes = b""
+    headers: Mapping[str, str] = {}
 
 
-class FaultyProxy:
-    """Passes requests on to a server on this machine, and spoils those that `faults` chooses.
+def refuse(status: int, code: str) -> Reply:
+    """Return an error as S3 words it."""
+    return Reply(status, f"<Error><Code>{code}</Code></Error>".encode())
 
-    `faults` maps a part of a path to one of `503`, `403`, `404`, `expired`, `skewed`, `slow`,
-    `truncated`, `reset` and `changed`; `methods` are the methods that are spoilt. A request whose
-    reply is `reset` has been done.
+
+class Stored(NamedTuple):
+    """An object, its tag, and when it was written: in seconds, each later than the ones before."""
+
+    data: bytes
+    tag: str
+    written: int
+
+    def build_headers(self) -> dict[str, str]:
+        return {"ETag": self.tag, "Last-Modified": formatdate(self.written, usegmt=True)}
+
+
+class Bucket:
+    """A bucket of S3 in memory, by the words of S3's reference.
+
+    It has what obstore and LanceDB ask for here; copies, parts and ranges are not implemented.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self) -> None:
+        self._objects: dict[str, Stored] = {}
+        self._now = 1_750_000_000
+        self._lock = threading.Lock()
+
+    def answer(self, request: Request) -> Reply:
+        """Answer one request."""
+        url = urlsplit(request.path)
+        name = unquote(url.path).removeprefix(f"/{BUCKET}").removeprefix("/")
+        query = dict(parse_qsl(url.query, keep_blank_values=True))
+        with self._lock:
+            if "list-type" in query:
+                return self._list(query)
+            if "delete" in query:
+                return self._delete_all(request.body)
+            if (
+                query
+                or request.method not in ("GET", "HEAD", "PUT")
+                or request.headers.get("Range")
+            ):
+                return refuse(501, "NotImplemented")
+            if request.method == "PUT":
+                return self._put(request, name)
+            if name not in self._objects:
+                return refuse(404, "NoSuchKey")
+            found = self._objects[name]
+            return Reply(200, found.data, found.build_headers())
+
+    def _put(self, request: Request, name: str) -> Reply:
+        """Write an object, unless the condition does not hold."""
+        old = self._objects.get(name)
+        needed = request.headers.get("If-Match")
+        if needed and old is None:
+            return refuse(404, "NoSuchKey")
+        unfit = needed and old is not None and needed != old.tag
+        if unfit or (old is not None and request.headers.get("If-None-Match") == "*"):
+            return refuse(412, "PreconditionFailed")
+        self._now += 1
+        new = Stored(request.body, f'"{md5(request.body).hexdigest()}"', self._now)
+        self._objects[name] = new
+        return Reply(200, b"", new.build_headers())
+
+    def _list(self, query: Mapping[str, str]) -> Reply:
+        """List objects, and with a delimiter the folders, all on one page."""
+        prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")
+        after = query.get("start-after", "")
+        rows, folders = [], set()
+        for name, found in sorted(self._objects.items()):
+            if not name.startswith(prefix) or name <= after:
+                continue
+            folder, inside, _ = name[len(prefix) :].partition(delimiter or "\0")
+            if inside:
+                folders.add(f"{prefix}{folder}{delimiter}")
+                continue
+            written = datetime.fromtimestamp(found.written, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+            rows.append(
+                f"<Contents><Key>{escape(name)}</Key><Size>{len(found.data)}</Size>"
+                f"<LastModified>{written}</LastModified><ETag>{escape(found.tag)}</ETag></Contents>"
+            )
+        rows += [
+            f"<CommonPrefixes><Prefix>{escape(one)}</Prefix></CommonPrefixes>"
+            for one in sorted(folders)
+        ]
+        return Reply(200, f"<ListBucketResult>{''.join(rows)}</ListBucketResult>".encode())
+
+    def _delete_all(self, body: bytes) -> Reply:
+        names = [one.text or "" for one in ET.fromstring(body).iterfind(".//{*}Key")]
+        for name in names:
+            self._objects.pop(name, None)
+        done = "".join(f"<Deleted><Key>{escape(name)}</Key></Deleted>" for name in names)
+        return Reply(200, f"<DeleteResult>{done}</DeleteResult>".encode())
+
+
+def build_folder_answer(folder: Path) -> Callable[[Request], Reply]:
+    """Return what a static web server answers."""
+
+    def answer(request: Request) -> Reply:
+        path = folder / unquote(urlsplit(request.path).path).lstrip("/")
+        if request.method not in ("GET", "HEAD"):
+            return Reply(501)
+        if not path.is_file():
+            return Reply(404)
+        modified = formatdate(path.stat().st_mtime, usegmt=True)
+        return Reply(200, path.read_bytes(), {"Last-Modified": modified})
+
+    return answer
+
+
+class FaultyServer:
+    """Answers requests, and spoils those that `faults` chooses.
+
+    `faults` maps a part of a path to one of `503`, `403`, `404`, `expired`, `skewed`, `truncated`
+    and `reset`; `methods` are the methods that are spoilt. A request whose reply is `reset` has
+    been done.
+    """
+
+    def __init__(self, answer: Callable[[Request], Reply]) -> None:
         self.faults: dict[str, str] = {}
         self.methods = {"GET", "HEAD", "PUT"}
         self.seen: list[tuple[str, str]] = []
-        proxy = self
+        self._answer = answer
+        outer = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -72,51 +192,42 @@ class FaultyProxy:
                 """Write nothing."""
 
             def do_GET(self) -> None:
-                proxy.answer(self, port)
+                outer.handle(self)
 
             do_PUT = do_POST = do_DELETE = do_HEAD = do_GET  # noqa: N815
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.port = self._server.server_address[1]
-        _start_thread(self._server)
+        # It notices within a hundredth of a second that it is shut down.
+        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
 
-    def answer(self, request: Any, port: int) -> None:
+    def handle(self, request: Any) -> None:
         """Answer one request."""
         self.seen.append((request.command, request.path))
         fault = next((one for part, one in self.faults.items() if part in request.path), "")
         fault = fault if request.command in self.methods else ""
-        length = int(request.headers.get("Content-Length") or 0)
-        body = request.rfile.read(length) if length else None
+        body = request.rfile.read(int(request.headers.get("Content-Length") or 0))
         if fault.isdigit() or fault in CODES:
-            status, code = CODES.get(fault) or (int(fault), "Fault")
-            headers, data = [], f"<Error><Code>{code}</Code></Error>".encode()
+            reply = refuse(*(CODES.get(fault) or (int(fault), "Fault")))
         else:
-            connection = http.client.HTTPConnection("127.0.0.1", port)
-            connection.request(request.command, request.path, body, dict(request.headers))
-            reply = connection.getresponse()
-            status, headers, data = reply.status, reply.getheaders(), reply.read()
-            connection.close()
+            asked = Request(request.command, request.path, request.headers, body)
+            reply = self._answer(asked)
         if fault == "reset":
             # Closing at once, without the usual end, resets the connection.
             linger = struct.pack("ii", 1, 0)
             request.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
             request.close_connection = True
             return
-        if fault == "slow":
-            time.sleep(SLOW_S)
-        if fault == "changed" and data:
-            data = bytes([data[0] ^ 1]) + data[1:]
-        request.send_response(status)
-        for name, value in headers:
-            if name.lower() not in ("content-length", "transfer-encoding", "connection"):
-                request.send_header(name, value)
-        given = dict(headers).get("Content-Length") if request.command == "HEAD" else None
-        request.send_header("Content-Length", given or str(len(data)))
+        data = reply.data
+        request.send_response(reply.status)
+        for name, value in reply.headers.items():
+            request.send_header(name, value)
+        request.send_header("Content-Length", str(len(data)))
         request.end_headers()
         if request.command == "HEAD":
             return
@@ -126,49 +237,26 @@ class FaultyProxy:
 
 
 @contextmanager
-def serve_folder(folder: Path) -> Iterator[FaultyProxy]:
+def serve(answer: Callable[[Request], Reply]) -> Iterator[FaultyServer]:
+    """Let a server answer until the end."""
+    server = FaultyServer(answer)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def serve_folder(folder: Path) -> contextlib.AbstractContextManager[FaultyServer]:
     """Serve a folder as static files."""
-    handler = partial(_QuietFiles, directory=str(folder))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
-    _start_thread(server)
-    proxy = FaultyProxy(server.server_address[1])
-    try:
-        yield proxy
-    finally:
-        proxy.close()
-        server.shutdown()
-        server.server_close()
+    return serve(build_folder_answer(folder))
 
 
-@cache
-def _start_s3() -> int:
-    """Return the port of the S3 that all tests of this process use."""
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    return int(server.get_host_and_port()[1])
+def serve_s3() -> contextlib.AbstractContextManager[FaultyServer]:
+    """Serve an empty bucket of S3."""
+    return serve(Bucket().answer)
 
 
-@contextmanager
-def serve_s3() -> Iterator[FaultyProxy]:
-    """Serve an empty S3 bucket; the ones before it are gone."""
-    port = _start_s3()
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    connection.request("POST", "/moto-api/reset")
-    connection.getresponse().read()
-    connection.request("PUT", f"/{BUCKET}")
-    connection.getresponse().read()
-    connection.close()
-    proxy = FaultyProxy(port)
-    try:
-        yield proxy
-    finally:
-        proxy.close()
-
-
-def use_s3(server: FaultyProxy, monkeypatch: "pytest.MonkeyPatch") -> None:
+def use_s3(server: FaultyServer, monkeypatch: "pytest.MonkeyPatch") -> None:
     """Let clients of S3 reach a server, which spoils no request until a test says so."""
     server.faults.clear()
     server.methods = {"GET", "HEAD", "PUT"}

@@ -1,10 +1,12 @@
 """Where runs take place: the seams between kebab and the world, the homes, the server."""
 
 import gc
+import importlib.metadata
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,21 +66,17 @@ class Stage:
         *,
         says: Sequence[Step] = (),
         settings: Mapping[str, str] | None = None,
-        watched: str = "",
+        watched: bool = False,
     ) -> CommandResult:
-        """Run a command in the home as it is; `watched` is a point that is costly to count."""
+        """Run a command in the home as it is; `watched` counts the calls of functions."""
         self.server._scripts.clear()
         self.server.enqueue(*(says or command.says))
         self.clocks.reset()
         more = {**_IMPATIENT, **command.settings, **(settings or {})}
         if injection is not None and injection.fault.name == "slow":
             more |= _SHORT
-        watched = watched or (injection.point if injection is not None else "")
-        profile = (
-            process.profile_calls(self.world, watched)
-            if watched in process.COSTLY
-            else nullcontext()
-        )
+        watched = watched or (injection is not None and injection.point in process.COSTLY)
+        profile = process.profile_calls(self.world) if watched else nullcontext()
         with _build_settings(more), self.world.at_work(injection), profile:
             return run(*command.line, stdin=command.stdin)
 
@@ -140,6 +138,9 @@ def open_stage(folder: Path) -> Iterator[Stage]:
             stage.clocks.install(patch)
             process.install_channels(stage.world, patch)
             stage.prepare()
+            # Every ingest asks for them: 10 ms, and more through these seams.
+            entry_points = cache(importlib.metadata.entry_points)
+            patch.setattr(importlib.metadata, "entry_points", entry_points)
             gc.collect()
             gc.freeze()
             try:

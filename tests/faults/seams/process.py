@@ -98,14 +98,13 @@ def list_channel_faults(point: str) -> list[Fault]:
 
 
 @contextmanager
-def profile_calls(world: World, point: str) -> Iterator[None]:
-    """Make each call of a function of ours a call of the seam: `memory` or `interrupt`.
+def profile_calls(world: World) -> Iterator[None]:
+    """Make each call of a function of ours a call of the seams `memory` and `interrupt`.
 
     Before the edge of the process is entered nothing is ours to handle.
     """
-    folders = tuple(f"{_PACKAGE}{name}{os.sep}" for name in _HUNGRY)
-    watched = folders if point == "memory" else (_PACKAGE,)
-    passed: dict[CodeType, bool] = {}
+    hungry = tuple(f"{_PACKAGE}{name}{os.sep}" for name in _HUNGRY)
+    passed: dict[CodeType, tuple[str, ...]] = {}
     begun = False
 
     def seen(frame: FrameType, event: str, argument: Any) -> None:
@@ -118,9 +117,12 @@ def profile_calls(world: World, point: str) -> Iterator[None]:
             begun = True
             return
         if code not in passed:
-            passed[code] = code.co_filename.startswith(watched)
-        if begun and passed[code]:
-            world.call(point, _do_nothing)
+            name = code.co_filename
+            most = COSTLY if name.startswith(hungry) else ("interrupt",)
+            passed[code] = most if name.startswith(_PACKAGE) else ()
+        if begun:
+            for point in passed[code]:
+                world.call(point, _do_nothing)
 
     sys.setprofile(seen)
     try:

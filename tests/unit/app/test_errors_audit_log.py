@@ -64,7 +64,7 @@ def test_a_line_has_a_maximum_length():
 
 
 def test_a_secret_at_the_cut_is_not_shown():
-    for before in (*range(280, 300), *range(3_980, 4_000), *range(12_170, 12_200)):
+    for before in (*range(280, 300, 3), *range(3_980, 4_000, 3), *range(12_170, 12_200, 3)):
         text = "x" * before + " token=hunter2" + "y" * 20_000
         fault = ValueError(text)
 

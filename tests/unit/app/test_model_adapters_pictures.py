@@ -38,6 +38,7 @@ def flags(server, **others):
         "models__llm__endpoint": server.url,
         "models__vision": "eyes",
         "ingest__ocr": "model",
+        "models__embedding__model": "all-minilm-l6-v2",  # a survey would start a worker of its own
         **others,
     }
 

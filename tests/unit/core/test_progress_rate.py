@@ -1,6 +1,9 @@
+from typing import get_args
+
 import pytest
 
 from kebab.core.progress import Progress, ProgressKind, RateMeter
+from kebab.wire.ingest import EventKind
 
 
 class FakeClock:
@@ -55,3 +58,7 @@ def test_an_unknown_total_has_a_rate_and_no_time():
     event = meter.add_estimate(count(5, total=None))
 
     assert (event.per_second, event.seconds_left) == (0.5, None)
+
+
+def test_every_kind_of_event_has_a_wire_kind():
+    assert {kind.value for kind in ProgressKind} == set(get_args(EventKind))

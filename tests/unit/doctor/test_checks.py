@@ -217,6 +217,7 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
         lambda: check_files(list_lost("/a"), gone=2, files=2, checked=2),
         *("skip", None, "no document has a file"),
     ),
+    (lambda: checks.check_files(None, ()), "skip", None, "no document has a file"),
     (
         lambda: checks.check_sources(list_lost("/a b", "/c")),
         *("warn", "kebab source rm '/a b'", "in the index is gone or empty: /a b, and 1 more"),

@@ -28,6 +28,10 @@ def test_headings_labels_and_badges_are_left_out_beside_sentences():
     ("note", "expected"),
     [
         ("Is it on? Yes. It is on by default.", ["Is it on? Yes. It is on by default."]),
+        (
+            "Is it on? It is on by default. The server reads one file when it starts.",
+            ["Is it on? It is on by default.", "The server reads one file when it starts."],
+        ),
         ("It is on by default, always. Yes.", ["It is on by default, always. Yes."]),
         ("- port: 8080\n- host: all addresses", ["port: 8080\n- host: all addresses"]),
         ("はい。既定では有効になっています。", ["はい。既定では有効になっています。"]),

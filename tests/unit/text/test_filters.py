@@ -58,6 +58,7 @@ def test_a_matching_path_passes(pattern, path):
         ("/home/me/**", "home/me/a.md"),
         ("{a,b}/**", "c/x.md"),
         ("!**/tests/**", "src/tests/a.md"),
+        ("!archive/**", "archive/a.md"),
     ],
 )
 def test_another_path_does_not_pass(pattern, path):

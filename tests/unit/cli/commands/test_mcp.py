@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.fakes.console import run
+
 HELLO = {
     "jsonrpc": "2.0",
     "id": 0,
@@ -20,8 +22,8 @@ HELLO = {
 
 
 @pytest.mark.parametrize("flags", [[], ["--read-only"], ["--json"], ["--allow-write"]])
-def test_the_end_of_the_input_ends_it(kebab, flags):
-    ran = kebab("mcp", *flags, stdin=json.dumps(HELLO).encode() + b"\n")
+def test_the_end_of_the_input_ends_it(flags):
+    ran = run("mcp", *flags, stdin=json.dumps(HELLO).encode() + b"\n")
 
     assert (ran.status, ran.err) == (0, "")
     (answer,) = ran.events
@@ -29,11 +31,11 @@ def test_the_end_of_the_input_ends_it(kebab, flags):
     assert "Nothing is indexed yet" in answer["result"]["instructions"]
 
 
-def test_a_person_who_starts_it_by_hand_learns_what_it_is(kebab, monkeypatch):
+def test_a_person_who_starts_it_by_hand_learns_what_it_is(monkeypatch):
     monkeypatch.setattr("kebab.cli.commands.mcp.find_terminal", lambda channels: channels.err)
 
-    assert "kebab install CLIENT --mcp" in kebab("mcp").err
-    assert kebab("mcp", "--json").err == ""
+    assert "kebab install CLIENT --mcp" in run("mcp").err
+    assert run("mcp", "--json").err == ""
 
 
 def test_without_a_standard_input_it_ends(tmp_path):

@@ -18,8 +18,10 @@ def test_a_base_says_its_age_and_its_problem():
     base = replies.published_base(problem="cannot read x")
     text = "\n".join(render_source_list(replies.source_list(published=[base]), WIDE))
 
-    assert "published 2026-11-27" in text
+    assert text.splitlines()[1].endswith("published 2026-11-27 10:00")
     assert "cannot read x" in text
+    remote = replies.source_list(published=[replies.published_base(mode="remote")])
+    assert any(line.endswith(", remote") for line in render_source_list(remote, WIDE))
     (line,) = render_source_list(replies.source_list(published=[base]), PLAIN)
     assert line.split("\t")[:3] == ["docs", "https://docs.example.org/kb", "published"]
 

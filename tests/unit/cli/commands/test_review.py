@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.console import run
 from tests.unit.cli.conftest import TEXT, requests
 
 
@@ -52,6 +53,12 @@ def test_an_interruption_keeps_what_is_done(kebab, note, home):
     assert ran.status == 130
     assert ran.out.startswith("a.md:3:9: ")
     assert "go on: kebab review --run-id 4f1d2c3b" in ran.err
+
+
+def test_an_unknown_run_is_an_answer():
+    ran = run("review", "--run-id", "nowhere")
+
+    assert (ran.status, "nowhere" in ran.out) == (1, True)
 
 
 def test_a_form_of_text_is_refused_with_json(kebab):

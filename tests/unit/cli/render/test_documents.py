@@ -1,7 +1,11 @@
+import pytest
+from msgspec.structs import replace
+
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.documents import (
     render_document_list,
     render_duplicates,
+    render_removed_documents,
 )
 from tests.fakes import replies
 
@@ -21,6 +25,14 @@ def test_columns_fit_the_terminal():
     assert "백업.md" in "".join(line.split("  ")[0] for line in lines)
     assert lines[-3].endswith("changed")
     assert "1,234" in lines[-3]
+
+
+@pytest.mark.parametrize("returns", [True, False])
+def test_what_was_removed_and_returns_is_said(returns):
+    reply = replace(replies.remove_report(), returns=returns)
+    lines = render_removed_documents(reply, TERMINAL)
+
+    assert any("kebabignore" in line for line in lines) is returns
 
 
 def drawn(reply, canvas=TERMINAL, next_page=""):

@@ -4,6 +4,8 @@ import zipfile
 import openpyxl
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
+from openpyxl.drawing.image import Image as Picture
+from PIL import Image
 
 from kebab.parse.office.sheets import SheetParser
 from tests.unit.parse.office.office_files import build_odf, build_zip, save_workbook
@@ -11,6 +13,11 @@ from tests.unit.parse.office.office_files import build_odf, build_zip, save_work
 
 def parse(data):
     return SheetParser().parse(data, "dir/a.xlsx")
+
+
+def read_parts(workbook):
+    with zipfile.ZipFile(io.BytesIO(save_workbook(workbook))) as file:
+        return {name: file.read(name) for name in file.namelist()}
 
 
 def test_comments_name_their_cell_and_charts_follow():
@@ -31,6 +38,22 @@ def test_comments_name_their_cell_and_charts_follow():
         ("Chart: Oil, Month", 9, "D:D"),
         ("Comment by Ada on B3: checked twice", 3, "B:B"),
     ]
+
+
+def test_the_description_of_a_picture_is_text():
+    workbook = openpyxl.Workbook()
+    workbook.active["A1"] = "text"
+    picture = io.BytesIO()
+    Image.new("RGB", (4, 4)).save(picture, "PNG")
+    workbook.active.add_image(Picture(picture), "F12")
+    parts = read_parts(workbook)
+    drawing = "xl/drawings/drawing1.xml"
+    described = parts[drawing].replace(b'descr="Picture"', b'descr="a lamp of brass"')
+
+    document = parse(build_zip(parts | {drawing: described}))
+
+    text, place = list_notes(document)[-1]
+    assert (text, place.row, place.columns) == ("Picture: a lamp of brass", 12, "F:F")
 
 
 def test_notes_of_an_open_document_sheet_are_left_out():
@@ -56,8 +79,7 @@ def test_a_damaged_drawing_costs_itself():
     workbook = openpyxl.Workbook()
     workbook.active["A1"] = "text"
     workbook.active["A1"].comment = Comment("lost", "Ada")
-    source = zipfile.ZipFile(io.BytesIO(save_workbook(workbook)))
-    parts = {name: source.read(name) for name in source.namelist()}
+    parts = read_parts(workbook)
     comments = next(name for name in parts if "comments" in name and name.endswith(".xml"))
 
     document = parse(build_zip(parts | {comments: b"<comments>"}))

@@ -89,9 +89,11 @@ def test_metadata_of_another_shape_does_no_harm(metadata):
     assert parse_cells(markdown("ok"), **metadata).text == "ok"
 
 
-def test_too_many_cells_are_cut_off():
-    document = parse_cells(*(markdown("x") for _ in range(20_002)))
-    assert document.warnings == ("only the first 20,000 of 20,002 cells are searched",)
+def test_too_many_cells_are_cut_off(monkeypatch):
+    monkeypatch.setattr("kebab.parse.text.notebook._MAX_CELLS", 2)
+    document = parse_cells(*map(markdown, ("one", "two", "three", "four")))
+    assert document.warnings == ("only the first 2 of 4 cells are searched",)
+    assert document.text.endswith("two")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,11 @@ def refuse(data):
     return refusal.value.cause
 
 
+def test_what_a_browser_would_hide_is_text_of_a_book():
+    page = "<html><body><p>alpha</p><p hidden>gamma</p></body></html>"
+    assert "gamma" in parse(build_zip({**PARTS, "OPS/a.xhtml": page})).text
+
+
 def test_drawings_in_the_reading_order_are_chapters():
     opf = OPF.replace("i.png", "i.svg").replace("image/png", "image/svg+xml")
     drawing = (
