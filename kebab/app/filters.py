@@ -263,9 +263,12 @@ def suggest_nearest(
 ) -> str | None:
     """Return the call with the nearest value of each filter that no document passes, or without it.
 
-    It keeps the other filters. None where each filter matches alone, or stands in the query.
+    A filter whose value is like none that exists is left out; the other filters stay. None where
+    each filter matches alone, or stands in the query.
     """
-    near = {one.filter: one.nearest[:1] for one in unmatched}
+    from kebab.core.spelling import find_nearest
+
+    near = {one.filter: find_nearest(one.value, one.nearest, 1) for one in unmatched}
     words = [*call]
     for name, row in FILTERS.items():
         given = getattr(request, name)

@@ -117,7 +117,8 @@ def _choose_hint(
     from kebab.errors.catalog import Generic, UsageInvalid
 
     if isinstance(error, UsageInvalid):
-        return f"kebab {context.command} --help"
+        # Another port helps where the port is taken.
+        return f"kebab {context.command} {'--port 0' if error.option == '--port' else '--help'}"
     reply = classified.reply
     if reply.code == Generic.code and context.command != "errors":
         return f"kebab errors --id {reply.correlation_id}"

@@ -318,7 +318,8 @@ def check_files(coverage: Coverage | None, lost_sources: Sequence[SourceCounts])
     if coverage is not None and coverage.gone:
         lost = min(coverage.gone, sum(one.documents for one in lost_sources))
     if gaps := describe_gaps(coverage, "healthy", lost=lost):
-        return warn(gaps, "kebab ingest")
+        is_refused = coverage is not None and coverage.failed  # the report says why
+        return warn(gaps, "kebab ingest --verbose" if is_refused else "kebab ingest")
     if coverage is None or coverage.files == lost:
         return skip("no document has a file")
     subject = "every other file" if lost else "every file"

@@ -397,7 +397,7 @@ class IoError(Signal):
         if cause == "permission denied":
             return "denied_read" if self.op == "read" else "denied_write"
         missing = (hints.NO_FILE, hints.NO_FOLDER, "no such file or directory")
-        return "missing" if self.op == "read" and cause in missing else ""
+        return "missing" if self.op != "write" and cause in missing else ""
 
 
 class Locked(Signal):

@@ -6,6 +6,7 @@ watches over them.
 """
 
 import asyncio
+import errno
 import logging
 import os
 import signal
@@ -433,7 +434,8 @@ def open_listener(address: Address) -> socket.socket:
     except OSError as fault:
         reason = str(fault.strerror).partition(" (")[0].lower()  # without the address
         cause = f"cannot listen at {address.format_url()}: {reason}"
-        raise UsageInvalid(option="--port", cause=cause) from fault
+        option = "--port" if fault.errno == errno.EADDRINUSE else "--host"
+        raise UsageInvalid(option=option, cause=cause) from fault
 
 
 def silence_loggers() -> None:

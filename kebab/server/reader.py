@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from msgspec import UNSET, Struct, field
 
+from kebab.core.content import is_front_matter
 from kebab.core.files import find_container
 from kebab.core.media import MARKDOWN, PDF, CitationKind, get_media_type
 from kebab.server.rendering import (
@@ -326,7 +327,10 @@ def render_text(wanted: TextToRender) -> Html:
         text = "\n".join(_drop_headings(text.split("\n"), {*wanted.headings}))
         # Links that the snippet cut lose their brackets.
         text = _CUT_START.sub(r"\2", _CUT_END.sub(r"\1", text))
-    html: str = render_blocks(RenderTask("", "", wanted.media, text))
+    media = wanted.media
+    if media == MARKDOWN and is_front_matter(text):
+        media, text = "application/yaml", text.removeprefix("---\n").rstrip().removesuffix("---")
+    html: str = render_blocks(RenderTask("", "", media, text))
     html = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}p>", html)
     return clean_html(_replace_signs(html, wanted, shown))
 

@@ -209,6 +209,14 @@ _TEXT_FORMATS = (
 )
 
 
+_FRONT_MATTER = re.compile(r"---\n[^\n:]+:|[^\n:]+:.*\n---\s*\Z", re.DOTALL)
+
+
+def is_front_matter(excerpt: str) -> bool:
+    """Return whether an excerpt of Markdown is of the properties before the text, perhaps cut."""
+    return bool(_FRONT_MATTER.match(excerpt))
+
+
 def detect_content(head: bytes) -> str | None:
     """Return the suffix for what a file begins with; None for binary data that is not known."""
     for magic, suffix in _MAGIC:

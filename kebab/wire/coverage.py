@@ -156,6 +156,9 @@ def _list_gaps(
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
     whole = _pluralize(coverage.files, "file")
+    examples = coverage.failed_examples
+    named = _name_some(examples, coverage.failed - len(examples))
+    failed = named if examples else _pluralize(coverage.failed, "file")
     indexing = ""
     if coverage.indexing is not None:  # its progress, where the unread files do not show it
         pid = f"pid {coverage.indexing.pid}"
@@ -170,7 +173,7 @@ def _list_gaps(
             coverage.new,
             f"{_pluralize(coverage.new, 'new file')} {_verb(coverage.new)} not read yet",
         ),
-        (coverage.failed, _describe_failed(coverage)),
+        (coverage.failed, f"{failed} could not be read"),
         (
             coverage.changed and not reads_files,
             f"{_pluralize(coverage.changed, 'file')} changed since the last scan",
@@ -208,14 +211,6 @@ def describe_gaps(
     if coverage is None or coverage.complete:
         return ""
     return "; ".join(_list_gaps(coverage, statement, by_words=by_words, lost=lost))
-
-
-def _describe_failed(coverage: Coverage) -> str:
-    """Return which files could not be read, and how they are left out."""
-    examples = coverage.failed_examples
-    named = _name_some(examples, coverage.failed - len(examples))
-    files = named if examples else _pluralize(coverage.failed, "file")
-    return f"{files} could not be read (`.kebabignore` leaves out what it names)"
 
 
 def describe_partial(coverage: Coverage) -> str:

@@ -46,5 +46,6 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
     request = build_request(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
     reply, _ = run_work(context, request, settings)
-    all_groups = context.repeat_command_with("--limit", str(min(reply.total, MAX_LIMIT)))
+    number = str(min(reply.total, MAX_LIMIT))
+    all_groups = context.repeat_command("-n", number, without=("-n", "--limit"))
     return context.print_reply(reply, partial(render_duplicates, all_groups=all_groups))

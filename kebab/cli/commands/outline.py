@@ -21,15 +21,8 @@ from kebab.wire.fetch import OutlineRequest
 @click.argument("name", required=False, metavar="[DOC|PATH]", shell_complete=complete("documents"))
 @click.option("--depth", type=Count(1), help="Show N levels of headings or folders.")
 @limit_option(None, "documents of a folder (20)")
-@click.option("--all", "all_", is_flag=True, help="Show all documents of every folder.")
 def command(
-    context: CommandContext,
-    /,
-    name: str | None,
-    *,
-    depth: int | None,
-    limit: int | None,
-    all_: bool,
+    context: CommandContext, /, name: str | None, *, depth: int | None, limit: int | None
 ) -> Exit:
     """Show the headings of a document or a folder.
 
@@ -38,8 +31,6 @@ def command(
     sources are shown. The lines of a document begin with what follows its path in a reference for
     `kebab fetch`, those of a folder with such a reference or with a folder.
     """
-    if all_ and limit is not None:
-        raise click.UsageError("`--all` and `--limit` exclude each other")
-    default = OutlineRequest()
-    request = OutlineRequest(name=name, depth=depth, limit=None if all_ else limit or default.limit)
+    limit = limit or OutlineRequest().limit
+    request = OutlineRequest(name=name, depth=depth, limit=limit)
     return context.print_reply(context.run(request), render_outline)

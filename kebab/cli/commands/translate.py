@@ -111,8 +111,8 @@ def _check_flags(given: dict[str, Any]) -> None:
     name, run_id, cursor = given["name"], given["run_id"], given["cursor"]
     refuse_contradictions(
         (not name and not run_id, "give DOC, or `--run-id`"),
-        (name and run_id, "DOC and `--run-id` exclude each other"),
-        (name and not given["to"], "DOC goes with `--to`"),
+        (name and run_id, "`DOC` and `--run-id` exclude each other"),
+        (name and not given["to"], "`DOC` goes with `--to`"),
         (cursor and not run_id, "`--cursor` goes with `--run-id`"),
     )
 

@@ -19,7 +19,7 @@ from kebab.cli.render.canvas import (
     truncate,
     truncate_path,
 )
-from kebab.cli.render.excerpt import INDENT, render_excerpt
+from kebab.cli.render.excerpt import INDENT, MARKDOWN, render_excerpt
 from kebab.cli.render.hits import (
     fit_headings,
     fit_location,
@@ -32,6 +32,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.search.citations import find_fragment
+from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
@@ -125,7 +126,10 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -
         count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
         title = truncate(clean(group.members[0].title), max(8, canvas.width - 40))
         yield f"{canvas.strong(f'{count} of a {group.unit}')}  {canvas.dim(title)}"
-        yield from render_excerpt(group.snippet, [], canvas)
+        first = group.members[0]
+        is_original = isinstance(first.citation, LineCitation | CodeCitation)
+        media = detect_media_type(first.doc_path) if is_original else None
+        yield from render_excerpt(group.snippet, [], canvas, media=media or MARKDOWN)
         for member in group.members:
             paint = canvas.success if member.exact else canvas.warning
             score = paint("same" if member.exact else f"{member.similarity:.2f}")

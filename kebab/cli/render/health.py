@@ -58,7 +58,7 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
     notes = f", {pluralize(warned, 'note')}" if warned else ""
     problems = f"{pluralize(failed, 'problem')} to fix"
     gaps = describe_gaps(reply.coverage, "healthy")
-    healthy = canvas.warning(f"no problem found, but {gaps}") if gaps else canvas.success("healthy")
+    healthy = canvas.warning("no problem found") if gaps else canvas.success("healthy")
     yield canvas.error(problems) if failed else healthy + notes
 
 

@@ -121,7 +121,7 @@ def _list_losses(reply: IngestReport) -> Losses:
                     warning
                 )
     for (label, remedy), count in formats.most_common():
-        losses["formats not read"][f"{count:,} {clean(label)}"] = remedy
+        losses["formats not read"][f"{clean(label)} ({count:,})"] = remedy
     for reason, count in reply.skipped_by_reason.items():
         if reason in _LOSSES:
             losses["left out"][f"{count:,} {_REASONS[reason]}"] = ""
@@ -194,10 +194,10 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
     from kebab.embed import registry
 
     if vectors.version:
-        done = f"{pluralize(vectors.embedded, 'new passage')}, {vectors.reused:,} as before"
+        done = pluralize(vectors.embedded, "new passage")
+        done += f", and {vectors.reused:,} whose text had a vector" if vectors.reused else ""
         row = registry.find_named(vectors.version)
-        because = f" because {clean(vectors.reason)}" if vectors.reason else ""
-        text = f"{done}, with {row.key if row else vectors.version}{because}"
+        text = f"{done}, with {row.key if row else vectors.version}"
         yield from canvas.hang(text, f"{canvas.strong('embedded')}  ", 10)
     if vectors.lost:
         lost = pluralize(vectors.lost, "vector")

@@ -182,7 +182,8 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     scope = pluralize(tally.documents, "document")
     if len(tally.files) < tally.documents:
         scope = f"{len(tally.files)} of {scope}"
-    yield canvas.strong(f"{total} {place} {scope}:") + f" {', '.join(parts)}"
+    headline = f"{total} {place} {scope}: {', '.join(parts)}"
+    yield from map(canvas.strong, canvas.wrap(headline))
     found = sorted(
         tally.by_rule.items(), key=lambda row: (_SEVERITIES.index(row[0][0]), -row[1], row[0][1])
     )

@@ -209,6 +209,10 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
         *("warn", "kebab ingest", "3 of 5,003 files are not read yet; 1 file changed since the"),
     ),
     (
+        lambda: check_files(failed=1, failed_examples=["a.pdf"], checked=5002),
+        *("warn", "kebab ingest --verbose", "`a.pdf` could not be read"),
+    ),
+    (
         lambda: check_files(list_lost("/a"), gone=2),
         *("ok", None, "every other file is as it was read, by time and size: 5,001 files"),
     ),

@@ -23,7 +23,7 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
         pytest.param({"new": 1}, "1 new file is not read yet", id="new"),
         pytest.param(
             {"failed": 2, "failed_examples": ["a.pdf"], "checked": 5001},
-            "`a.pdf` and 1 more could not be read (`.kebabignore` leaves out what it names)",
+            "`a.pdf` and 1 more could not be read",
             id="failed",
         ),
         pytest.param(

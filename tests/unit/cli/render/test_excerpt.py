@@ -33,6 +33,18 @@ def test_matches_stay_true_when_markdown_around_them_is_drawn():
     assert line == ("    a \x1b[1;33mrestore\x1b[0m point and \x1b[1;33mrestore\x1b[0m")
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("---\nrating: 7\ntags:\n  - tea\n", ["    rating: 7", "    tags:", "      - tea"]),
+        ("type: []\ntags:\n- tea\n---", ["    type: []", "    tags:", "    - tea"]),
+    ],
+    ids=["begin", "end"],
+)
+def test_front_matter_keeps_its_lines(text, lines):
+    assert drawn(text) == lines
+
+
 def test_code_of_a_known_language_has_colours_and_its_lines():
     lines = drawn('```python\ndef f():\n    return "x"\n```', COLORED)
 

@@ -21,7 +21,7 @@ def failed(name, cause="no text"):
 
 def test_the_counts_are_one_line_and_verbose_names_what_was_left_out():
     counts = "10 documents, 12 files found, in 1.2 s: 3 new, 7 unchanged, 2 left out"
-    embedded = "embedded  3 new passages, 0 as before, with all-minilm-l6-v2"
+    embedded = "embedded  3 new passages, with all-minilm-l6-v2"
 
     assert drawn(replies.ingest_report()) == [counts, embedded]
     assert drawn(replies.ingest_report(), verbose=True) == [
@@ -43,12 +43,12 @@ def test_unread_formats_are_named_with_what_would_make_them_readable():
     brief, text = "\n".join(drawn(report)), "\n".join(drawn(report, verbose=True))
 
     assert (
-        "formats not read: 18 OneNote section, 8 .foo file, 4 file without an extension, 1 more"
+        "formats not read: OneNote section (18), .foo file (8), file without an extension (4), 1 more"
     ) in brief
     assert "  30 of formats that kebab does not read: a.one, …\n" in text
     assert "formats not read\n" in text
-    assert "  18 OneNote section: export it as PDF or DOCX" in text
-    assert "  3 image: export KEBAB_INGEST_OCR=true" in text
+    assert "  OneNote section (18): export it as PDF or DOCX" in text
+    assert "  image (3): export KEBAB_INGEST_OCR=true" in text
 
 
 def test_a_missing_library_is_named_once_and_not_for_every_file():
@@ -58,7 +58,7 @@ def test_a_missing_library_is_named_once_and_not_for_every_file():
     report = replies.ingest_report(errors=312, items=items)
     lines = drawn(report, verbose=True)
 
-    assert "formats not read: 312 PDF; --verbose says more" in drawn(report)
+    assert "formats not read: PDF (312); --verbose says more" in drawn(report)
     assert len([line for line in lines if "kebab[pdf]" in line]) == 1
 
 
