@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 from msgspec import UNSET, Struct, field
 
-from kebab.core.content import is_front_matter
 from kebab.core.files import find_container
 from kebab.core.media import MARKDOWN, PDF, CitationKind, get_media_type
 from kebab.server.rendering import (
@@ -30,6 +29,7 @@ from kebab.server.rendering import (
     render_blocks,
 )
 from kebab.server.requests import Failed, Outcome
+from kebab.source.content import shows_front_matter
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import (
@@ -328,7 +328,7 @@ def render_text(wanted: TextToRender) -> Html:
         # Links that the snippet cut lose their brackets.
         text = _CUT_START.sub(r"\2", _CUT_END.sub(r"\1", text))
     media = wanted.media
-    if media == MARKDOWN and is_front_matter(text):
+    if media == MARKDOWN and shows_front_matter(text):
         media, text = "application/yaml", text.removeprefix("---\n").rstrip().removesuffix("---")
     html: str = render_blocks(RenderTask("", "", media, text))
     html = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}p>", html)

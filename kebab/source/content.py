@@ -212,7 +212,7 @@ _TEXT_FORMATS = (
 _FRONT_MATTER = re.compile(r"---\n[^\n:]+:|[^\n:]+:.*\n---\s*\Z", re.DOTALL)
 
 
-def is_front_matter(excerpt: str) -> bool:
+def shows_front_matter(excerpt: str) -> bool:
     """Return whether an excerpt of Markdown is of the properties before the text, perhaps cut."""
     return bool(_FRONT_MATTER.match(excerpt))
 

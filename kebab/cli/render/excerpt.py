@@ -217,9 +217,9 @@ def _simplify(heading: str) -> str:
 
 def _draw(text: str, media: str, canvas: Canvas, width: int) -> list[str]:
     """Return the lines of a text that are not blank."""
-    from kebab.core.content import is_front_matter
+    from kebab.source.content import shows_front_matter
 
-    if media == MARKDOWN and is_front_matter(text):
+    if media == MARKDOWN and shows_front_matter(text):
         media, text = "", text.removeprefix("---\n").rstrip().removesuffix("---")
     if media == MARKDOWN:
         from kebab.cli.render.markdown import render_markdown
