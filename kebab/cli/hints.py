@@ -191,7 +191,6 @@ VERBS: dict[str, tuple[str, ...]] = {
     "history": ("session", "list"),
     "lint": ("review",),
     "models": ("model", "list"),
-    "restore": ("import",),
     "setup": ("install",),
     "stop": ("serve", "--stop"),
     "tui": ("search", "-i"),

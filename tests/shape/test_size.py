@@ -9,31 +9,31 @@ import pytest
 from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
-    "kebab": 81_500,
+    "kebab": 80_500,
     "tests": 68_000,
-    "kebab/app": 11_000,
-    "kebab/chunk": 1_000,
-    "kebab/cli": 11_000,
+    "kebab/app": 8_500,
+    "kebab/chunk": 1_500,
+    "kebab/cli": 10_500,
     "kebab/cluster": 500,
     "kebab/config": 1_000,
-    "kebab/core": 3_500,
-    "kebab/doctor": 500,
+    "kebab/core": 2_500,
+    "kebab/doctor": 1_000,
     "kebab/embed": 2_500,
-    "kebab/errors": 1_500,
+    "kebab/errors": 2_000,
     "kebab/ingest": 3_500,
-    "kebab/limits": 500,
+    "kebab/limits": 1_000,
     "kebab/llm": 2_500,
     "kebab/parse": 14_500,
-    "kebab/rag": 3_500,
-    "kebab/review": 4_500,
+    "kebab/rag": 4_000,
+    "kebab/review": 5_000,
     "kebab/search": 5_500,
-    "kebab/server": 4_000,
-    "kebab/source": 1_000,
+    "kebab/server": 4_500,
+    "kebab/source": 1_500,
     "kebab/store": 5_500,
     "kebab/text": 3_000,
     "kebab/wire": 4_500,
 }
-MOST_MODULES = {"kebab": 306}
+MOST_MODULES = {"kebab": 315}
 
 
 @pytest.mark.parametrize("folder", MOST_LINES)

@@ -105,6 +105,10 @@ class WorkStatus(StatusDisplay[Progress]):
                 event.message,
             )
             self.phase, self._event = clean(" ".join(filter(None, parts))), event
+            if event.kind is ProgressKind.HEARTBEAT and event.message and not self._canvas.live:
+                # The next event replaces it, so a log gets what it says at once.
+                self._written = self.phase
+                self._channel.write(f"{self.phase}\n")
         return False
 
     def describe(self, elapsed_ms: float) -> str:

@@ -234,7 +234,7 @@ def test_the_notes_of_a_page_state_no_absence_that_is_not_covered():
     *_, empty = render_notes(replies.response(coverage=found), Canvas(), Paging())
     good = list(render_notes(replies.response(replies.hit(), coverage=found), Canvas(), Paging()))
 
-    words = "`a.pdf` and 2 more could not be read (`.kebabignore` leaves out what it names)"
+    words = "`a.pdf` and 2 more could not be read"
     assert empty.startswith("no results so far for: ")
     assert empty.endswith(f" ({words})")
     assert good == []
