@@ -20,6 +20,7 @@ from kebab.app.coverage import (
     explain_degraded,
     find_indexing,
     measure_coverage,
+    suggests_ingest,
 )
 from kebab.app.filters import build_filters, explain_filters, resolve_filters, suggest_nearest
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
@@ -402,7 +403,13 @@ class MergedNotes:
                 pages[name] = page = separate_omitted(reader, page)
                 self._omitted |= page.omitted_terms
         self._require_any()
-        found = [note for page in pages.values() for note in page.degraded]
+        found = [
+            structs.replace(note, hint=None)  # only its publisher can ingest
+            if suggests_ingest(note.hint) and self._snapshots[name][0].published
+            else note
+            for name, page in pages.items()
+            for note in page.degraded
+        ]
         for context, *_ in self._snapshots.values():
             prefix = f"{context.base}: " if context.base else ""
             found += [

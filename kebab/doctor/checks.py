@@ -292,11 +292,11 @@ def check_reviews(path: Path, faults: Sequence[str] | None) -> Finding:
 
 
 def check_pending(count: int, has_model: Callable[[], bool]) -> Finding:
-    """Check that every passage has a vector; with a model an ingest computes them."""
+    """Check that no passage waits for a vector; with a model an ingest computes it."""
     if count:
         summary = f"{format_count(count, 'passage')} not embedded yet, found by words only"
         return warn(summary, "kebab ingest" if has_model() else "kebab model pull")
-    return succeed("every passage has a vector")
+    return succeed("no passage waits for a vector")
 
 
 def check_sources(lost: Sequence[SourceCounts]) -> Finding:

@@ -338,11 +338,15 @@ def fill_index(
             if passage["vector"] is not None:
                 found[chunk.chunk_id] = passage["vector"]
     if vectors is not None and version:
-        waiting = [(key, found[name]) for name, key in library.list_pending_ids() if name in found]
+        pending = library.list_pending_ids()
+        waiting = [(key, found[name]) for name, key in pending if name in found]
         for start in range(0, len(waiting), _ROWS):
             vectors.append([VectorRow(*one) for one in waiting[start : start + _ROWS]])
         vectors.save()
         library.mark_vectors([key for key, _ in waiting], "committed", version)
+        if manifest.coverage and not manifest.coverage.pending_vectors:
+            rest = [key for name, key in pending if name not in found]
+            library.mark_vectors(rest, "unsupported", version)  # the model gives them no vector
 
 
 def index_candidates(

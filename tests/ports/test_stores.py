@@ -80,6 +80,11 @@ class TestDocuments:
         assert sorted(known) == ["a", "a/b.md", "a/c/d.md", "b.md"]
         assert library.writer.load_known_documents("notes", []) == {}
 
+    def test_an_inode_of_64_bits_comes_back_unchanged(self, library: Library) -> None:
+        huge = replace(document("a.md"), stamp=stamp(inode=2**64 - 3))
+        library.writer.put_document(huge)
+        assert library.writer.load_known_documents("notes")["a.md"].inode == 2**64 - 3
+
     def test_storing_the_same_document_keeps_every_chunk(self, library: Library) -> None:
         library.writer.put_document(document("a.md", ["one", "two"]))
         keys = commit_all(library)

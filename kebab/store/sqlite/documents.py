@@ -34,6 +34,9 @@ from kebab.store.sqlite.fts import (
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.text.dates import find_date_in_path
 
+_INODES = 1 << 64
+"""Inodes have no sign, integers of SQLite do; some file systems use all bits."""
+
 _KNOWN_DOCUMENTS = (
     "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe,"
     " d.title FROM documents d JOIN assets a ON a.asset = d.asset"
@@ -55,7 +58,7 @@ def load_known_documents(
                 path=path,
                 size=size,
                 mtime_ns=mtime_ns,
-                inode=inode,
+                inode=inode % _INODES,
                 content_hash=content_hash,
                 recipe=intern(recipe),
                 title=title,
@@ -132,11 +135,8 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
 
 def to_columns(stamp: FileStamp) -> tuple[int, int, int]:
     """Return the columns of the stamp of a file: size, time and inode."""
-    return (
-        clamp_to_signed(stamp.size),
-        clamp_to_signed(stamp.mtime_ns),
-        clamp_to_signed(stamp.inode),
-    )
+    inode = stamp.inode if stamp.inode < _INODES // 2 else stamp.inode - _INODES
+    return clamp_to_signed(stamp.size), clamp_to_signed(stamp.mtime_ns), inode
 
 
 def _replace_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> None:

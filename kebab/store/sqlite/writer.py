@@ -335,7 +335,10 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 )
 
     def checkpoint(self) -> None:
-        """Merge the segments of the word index and move the write-ahead log into the database."""
+        """Merge the segments of the word index and move the write-ahead log into the database.
+
+        What an active reader keeps in the log is on the disk, too.
+        """
         merge = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)"
         with self._transactions.unit():
             for _ in range(_MERGE_STEPS):  # the command itself counts as one change
@@ -345,6 +348,8 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                     break
         with translate_sqlite_errors(self.path, "write"):
             truncate_log(self._database)
+        with translate_os_errors(self.path, "write"):
+            connection.sync_log(Path(self.path))
 
 
 class ListedSource(Source, frozen=True, kw_only=True):

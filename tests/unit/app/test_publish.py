@@ -293,3 +293,25 @@ def test_the_store_is_not_asked_within_a_minute(desk, base):
     assert state is not None
     assert state.problem is None
     assert time.time() - state.checked_at < published_copy.CHECK_S
+
+
+def test_passages_that_the_model_gives_no_vector_are_not_pending_in_a_copy(lab, base):
+    _write_notes(lab, 2)
+    lab.write("ko.md", "# 고양이\n\n고양이는 매트 위에서 잔다.\n")
+    lab.ingest()
+    assert _publish(lab, base).vectors == 2
+
+    found = _search(_open(lab, f"file://{base}"), "snapshot")
+
+    assert (found.degraded, found.coverage.pending_vectors) == ([], 0)
+
+
+def test_only_the_publisher_is_told_to_ingest(lab, base):
+    _write_notes(lab, 2)
+    lab.write("later.md", "# Later\n\nThe cats sleep.\n")
+    lab.ingest(context=lab.context(models_dir=str(lab.folder)))
+    _publish(lab, base)
+    own, found = _search(lab.context(), "cats"), _search(_open(lab, f"file://{base}"), "cats")
+
+    assert own.coverage.pending_vectors == found.coverage.pending_vectors == 1
+    assert [one.hint for one in (*own.degraded, *found.degraded)] == ["kebab ingest", None]

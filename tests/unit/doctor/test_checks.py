@@ -198,7 +198,7 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
     (lambda: check_permissions(1), "fail", "chmod -R u+rwX '/my data'", "1 file"),
     (lambda: check_permissions(2), "warn", "chmod -R go-rwx '/my data'", "1 file"),
     # documents
-    (lambda: checks.check_pending(0, bool), "ok", None, "every passage has a vector"),
+    (lambda: checks.check_pending(0, bool), "ok", None, "no passage waits for a vector"),
     (
         lambda: checks.check_pending(1200, lambda: True),
         *("warn", "kebab ingest", "1,200 passages not embedded yet, found by words only"),

@@ -28,7 +28,7 @@ def test_absurd_stamps_are_clamped(stored):
     row = document("a.md")
     wild = replace(row, stamp=replace(row.stamp, mtime_ns=2**80, inode=2**64 - 1))
     stored.put_document(wild)
-    assert documents.load_known_documents(stored.database, "notes")["a.md"].inode == 2**63 - 1
+    assert documents.load_known_documents(stored.database, "notes")["a.md"].inode == 2**64 - 1
 
 
 def test_a_sample_of_files_is_spread_over_all_documents(stored):
