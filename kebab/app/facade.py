@@ -157,7 +157,7 @@ class Kebab(AbstractContextManager["Kebab"], Methods):
 
 
 def list_request_defaults(operation: str, settings: Settings) -> dict[str, Any]:
-    """Return the fields of a request that settings give, nested as the request is.
+    """Return the fields of a request that settings give.
 
     A field that is missing has the default that its record declares.
     """

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kebab.app.context import AppContext
-from kebab.app.references import is_path, make_absolute
 from kebab.config.settings import is_object_address
 from kebab.core.documents import Link, Source
 from kebab.core.ids import DocId
@@ -88,6 +87,8 @@ def resolve_folder(folder: str) -> str:
     Raises:
         InvalidInput: It is no path.
     """
+    from kebab.app.references import is_path, make_absolute
+
     if not folder or not is_path(folder):
         raise InvalidInput(field="$.folder", cause="not a path")
     return make_absolute(folder)
@@ -187,6 +188,8 @@ def resolve_source_names(value: str, sources: Sequence[Source]) -> list[str]:
         from kebab.app.object_sources import name_mirror
 
         value = name_mirror(value)
+    from kebab.app.references import make_absolute
+
     path = make_absolute(value)
     end = f"/{value.strip('/')}"
     at_path = [source.name for source in sources if source.root == path]
@@ -229,6 +232,7 @@ def explain_filters(
 
 def _find_nearest_values(name: str, value: str, values: "Catalogue") -> list[str]:
     """Return the existing values that are most like a value; media types by their short names."""
+    from kebab.app.references import make_absolute
     from kebab.core.spelling import MAX_NEAREST, find_nearest
     from kebab.text.filters import find_nearest_globs
 
@@ -266,6 +270,8 @@ def suggest_nearest(
     A filter whose value is like none that exists is left out; the other filters stay. None where
     each filter matches alone, or stands in the query.
     """
+    if not unmatched or any(one.documents for one in unmatched):
+        return None
     from kebab.core.spelling import find_nearest
 
     near = {one.filter: find_nearest(one.value, one.nearest, 1) for one in unmatched}
@@ -277,4 +283,4 @@ def suggest_nearest(
             return None
         for value in near.get(name, values):
             words += [row.flag, str(value)]
-    return shlex.join(words) if near and not any(one.documents for one in unmatched) else None
+    return shlex.join(words)

@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote_to_bytes
 
 from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
 from kebab.core.files import MEMBER_MARK, add_working_folder, is_below, join_root, resolve_links
 from kebab.core.ids import ChunkId, DocId
 from kebab.errors.system import build_read_error, escape_undecodable
-from kebab.search.citations import format_reference, quote_path
+from kebab.search.citations import decode_percent, format_reference, quote_path
 from kebab.wire.record import LookupFault, NotFound
 
 if TYPE_CHECKING:
@@ -134,16 +133,6 @@ def _read_line_numbers(text: str) -> list[Reading]:
 def _to_lines(match: re.Match[str]) -> Lines:
     first, last = int(match[1]), int(match[2] or match[1])
     return Lines(min(first, last), max(first, last))
-
-
-def decode_percent(text: str) -> str:
-    """Return text with its percent escapes decoded; escapes that are not UTF-8 stay."""
-    if "%" not in text:
-        return text
-    try:
-        return unquote_to_bytes(text).decode()
-    except UnicodeDecodeError:
-        return text
 
 
 _ELLIPSIS = "…"

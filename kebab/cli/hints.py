@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kebab.core.spelling import find_likely_name
 from kebab.errors.system import escape_undecodable
 
 if TYPE_CHECKING:
@@ -245,6 +244,8 @@ def _find_call(
         # One quoted text of several words, or a question.
         if " " in name.strip() or (rest and is_question(" ".join([name, *rest]))):
             return ("search",), [name, *rest]
+
+    from kebab.core.spelling import find_likely_name
 
     near = find_likely_name(name, group.list_commands(ctx))
     if near is not None:

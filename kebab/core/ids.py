@@ -42,6 +42,11 @@ def hash_file(file: BinaryIO) -> str:
     return state.hexdigest()
 
 
+def compute_named_hash(size: int, mtime_ns: int) -> str:
+    """Return what tells a file from others that is not read; it stays when the file is moved."""
+    return compute_digest("named", str(size), str(mtime_ns))
+
+
 def make_doc_id(source: str, path: str, occurrence: int = 0) -> DocId:
     """Return the id of a document that is first indexed at `path` of `source`.
 

@@ -23,7 +23,7 @@ from kebab.core.files import (
     is_below,
     join_root,
 )
-from kebab.core.ids import hash_file
+from kebab.core.ids import compute_named_hash, hash_file
 from kebab.core.queries import Filters
 
 if TYPE_CHECKING:
@@ -145,17 +145,25 @@ class DiskSurvey:
         return changes
 
     def _compare_contents(self, extent: Extent, changes: DiskChanges) -> None:
-        """Compare the hash of every file; a member of a container is compared with it."""
+        """Compare the hash of every file; a member of a container is compared with it.
+
+        Of a file that is found by its name only, size and time are all that is known.
+        """
         for path, _, _ in self.known.iterate_documents(extent):
             absolute = join_root(extent.source.root, path)
             file = find_container(absolute)
             try:
-                if not stat.S_ISREG(os.stat(file).st_mode):  # noqa: PTH116 - a plain string
+                status = os.stat(file)  # noqa: PTH116 - a plain string
+                if not stat.S_ISREG(status.st_mode):
                     changes.unreadable.add(file)
                 elif file == absolute:
+                    known = self.known.find_content_hash(extent, path)
                     with open(file, "rb") as opened:  # noqa: PTH123 - a plain string
-                        content_hash = hash_file(opened)
-                    if content_hash != self.known.find_content_hash(extent, path):
+                        hashes = (
+                            compute_named_hash(status.st_size, status.st_mtime_ns),
+                            hash_file(opened),
+                        )
+                    if known not in hashes:
                         changes.changed.add(file)
             except (FileNotFoundError, NotADirectoryError):
                 changes.gone.add(file)

@@ -26,7 +26,7 @@ from kebab.core.files import (
     join_root,
     list_containers,
 )
-from kebab.core.ids import compute_digest, hash_content, hash_file
+from kebab.core.ids import compute_named_hash, hash_content, hash_file
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, detect_media_type
 from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob, LibraryState, ParserGuard
@@ -91,7 +91,8 @@ def read_entry(entry: FileEntry, containers: "ContainerFiles | None") -> FileCon
     """
     if entry.media in NAMED.values():
         stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
-        return FileContent(data=b"", stamp=stamp, content_hash=compute_named_hash(entry))
+        named = compute_named_hash(entry.size, entry.mtime_ns)
+        return FileContent(data=b"", stamp=stamp, content_hash=named)
     with open(entry.container or entry.absolute, "rb") as file:  # noqa: PTH123 - a path string from the scan
         stat = os.fstat(file.fileno())
         if containers is not None and entry.media in CONTAINERS:
@@ -113,11 +114,6 @@ def read_entry(entry: FileEntry, containers: "ContainerFiles | None") -> FileCon
             content_hash, size = hash_content(data), len(data)
     stamp = FileStamp(size=size, mtime_ns=stat.st_mtime_ns, inode=stat.st_ino)
     return FileContent(data=data, stamp=stamp, content_hash=content_hash)
-
-
-def compute_named_hash(entry: FileEntry) -> str:
-    """Return what tells a file from others that is not read; it stays when the file is moved."""
-    return compute_digest("named", str(entry.size), str(entry.mtime_ns))
 
 
 _CONTINUATION, _CONTINUES = 0b1100_0000, 0b1000_0000
@@ -142,7 +138,7 @@ def read_portion(file: BinaryIO, most: int) -> bytes:
 def compute_entry_hash(entry: FileEntry, containers: "ContainerFiles | None") -> str | None:
     """Return the hash of the bytes of a file or a member, None when it cannot be read."""
     if entry.media in NAMED.values():
-        return compute_named_hash(entry)
+        return compute_named_hash(entry.size, entry.mtime_ns)
     try:
         if containers is not None and entry.container:
             return hash_content(containers.read(entry.absolute, entry.span))

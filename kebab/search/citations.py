@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import unquote_to_bytes
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -180,3 +181,13 @@ def quote_path(path: str) -> str:
         else:
             parts += (f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))
     return "".join(parts)
+
+
+def decode_percent(text: str) -> str:
+    """Return text with its percent escapes decoded; escapes that are not UTF-8 stay."""
+    if "%" not in text:
+        return text
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        return text

@@ -12,7 +12,6 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
-from kebab.app.references import decode_percent
 from kebab.cli.render.canvas import Canvas, clean, clean_lines, pluralize
 from kebab.cli.render.hits import (
     describe_absent_terms,
@@ -25,7 +24,13 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
     split_hits,
 )
-from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines, locate_hit
+from kebab.search.citations import (
+    decode_percent,
+    find_fragment,
+    format_hit_reference,
+    get_cited_lines,
+    locate_hit,
+)
 from kebab.wire.citation import SectionCitation
 from kebab.wire.coverage import describe_gaps, describe_left_out_terms
 from kebab.wire.search import SearchHit, SearchResponse

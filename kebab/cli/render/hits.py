@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import UNSET, Struct
 
-from kebab.app.references import decode_percent
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
@@ -19,7 +18,7 @@ from kebab.cli.render.canvas import (
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.core.queries import FILTERS
-from kebab.search.citations import find_fragment, locate_hit
+from kebab.search.citations import decode_percent, find_fragment, locate_hit
 from kebab.wire.citation import (
     CellCitation,
     Citation,

@@ -7,7 +7,6 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
-from kebab.app.references import decode_percent
 from kebab.cli.render.canvas import (
     Canvas,
     clean,
@@ -26,6 +25,7 @@ from kebab.cli.render.hits import (
     note_origin,
     render_unmatched_filters,
 )
+from kebab.search.citations import decode_percent
 from kebab.wire.citation import CodeCitation, LineCitation
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse

@@ -95,6 +95,8 @@ def test_the_start_command_names_a_program_of_this_machine(
 
 def test_contents_are_compared_whatever_the_times_say(full):
     note, new = full.notes / "cat.md", full.notes / "new.md"
+    full.write("photo.jpg", "found by its name, and never read\n")
+    full.ingest()
     before = note.stat()
     note.write_text(note.read_text().replace("cat", "dog"))
     os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))

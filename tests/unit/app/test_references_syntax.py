@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.app.references import Lines, Reading, decode_percent, read_reference
+from kebab.app.references import Lines, Reading, read_reference
 
 
 @pytest.mark.parametrize(
@@ -38,10 +38,3 @@ def test_the_whole_text_is_a_name_first(text):
 def test_a_fragment_without_numbers_is_a_place():
     assert Reading("a.md", place="page=3") in read_reference("a.md#page=3")
     assert Reading("a.md", place="how to") in read_reference("a.md#how%20to")
-
-
-@pytest.mark.parametrize(
-    ("text", "decoded"), [("a%20b", "a b"), ("a%ffb", "a%ffb"), ("%ED%95%9C", "한"), ("a", "a")]
-)
-def test_escapes_are_decoded_as_utf8(text, decoded):
-    assert decode_percent(text) == decoded

@@ -1,7 +1,13 @@
 import pytest
 
 from kebab.core.chunks import Place
-from kebab.search.citations import cite_chunk, cite_lines, cite_section, quote_path
+from kebab.search.citations import (
+    cite_chunk,
+    cite_lines,
+    cite_section,
+    decode_percent,
+    quote_path,
+)
 from kebab.wire.citation import CodeCitation, CodeSpan, SectionCitation
 from tests.fakes.evidence import stored
 from tests.fakes.placed import register_formats
@@ -65,3 +71,10 @@ def test_a_citation_can_be_narrowed_to_lines(monkeypatch):
         uri="b.code#L2-L3",
         code=CodeSpan(start=2, end=3, symbol="Box.add", language="test"),
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "decoded"), [("a%20b", "a b"), ("a%ffb", "a%ffb"), ("%ED%95%9C", "한"), ("a", "a")]
+)
+def test_escapes_are_decoded_as_utf8(text, decoded):
+    assert decode_percent(text) == decoded
