@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kebab.app.classify import ClassifiedError, View
     from kebab.cli.context import CommandContext
     from kebab.errors.catalog import UsageInvalid
+    from kebab.errors.signal import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
 
@@ -134,12 +135,14 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     import click
 
     from kebab.app.classify import classify_error
+    from kebab.cli.options import detect_error_language
 
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    command = context.command
+    command, language = context.command, None
     if ctx is not None:
         command = ctx.command_path.partition(" ")[2] or ctx.command_path
-    view = build_error_view(context)
+        language = detect_error_language(context.arguments, ctx.command)
+    view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=command, view=view)
     if ctx is not None:
         hint = _drop_unfit_line(getattr(error, "hint", None)) or f"{ctx.command_path} --help"
@@ -154,15 +157,18 @@ def _drop_unfit_line(line: str | None) -> str | None:
     return limit_hint(line) if line == redact(line) else None
 
 
-def build_error_view(context: CommandContext) -> View:
-    """Return the view of errors for this caller, even with unusable settings."""
+def build_error_view(context: CommandContext, language: Language | None = None) -> View:
+    """Return the view of errors for this caller, even with unusable settings.
+
+    `language` is that of unparsed arguments, if they name one.
+    """
     from msgspec import structs
 
     from kebab.app.classify import build_view
     from kebab.config.load import read_language
     from kebab.config.settings import Settings
 
-    wanted = context.flags.lang
+    wanted = context.flags.lang or language
     settings = context.find_settings() or Settings(lang=read_language())
     view = build_view(settings, verbose=context.flags.verbose)
     return structs.replace(view, language=wanted) if wanted else view

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
@@ -54,6 +55,19 @@ class Flags:
     verbose: bool = False
     color: ColorChoice = "auto"
     lang: Language | None = None
+
+
+def detect_error_language(arguments: Sequence[str], command: click.Command) -> Language | None:
+    """Return the language of errors that unparsed arguments ask for.
+
+    A command's own `--lang` filters documents, so it does not count.
+    """
+    if not any(isinstance(param, GlobalOption) and _LANG in param.opts for param in command.params):
+        return None
+    flags = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    words = [word for flag in flags for word in flag.split("=", 1)]
+    wanted = dict(pairwise(words)).get(_LANG)
+    return next((language for language in LANGUAGES if language == wanted), None)
 
 
 class GlobalOption(click.Option):

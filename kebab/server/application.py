@@ -434,7 +434,7 @@ def open_listener(address: Address) -> socket.socket:
     except OSError as fault:
         reason = str(fault.strerror).partition(" (")[0].lower()  # without the address
         cause = f"cannot listen at {address.format_url()}: {reason}"
-        option = "--port" if fault.errno == errno.EADDRINUSE else "--host"
+        option = "--port" if fault.errno in (errno.EADDRINUSE, errno.EACCES) else "--host"
         raise UsageInvalid(option=option, cause=cause) from fault
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 from msgspec import UNSET, Struct
+from msgspec.structs import asdict
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.options import ColorChoice
@@ -306,8 +307,11 @@ def render_fields(
         yield from canvas.hang(value, start, len(indent) + width + 2)
 
 
+_SIZES = "index_bytes"
+
+
 def list_fields(record: Struct, *omit: str, most: int | None = None) -> list[tuple[str, str]]:
-    """Return the fields of a record as labels and values, without records in it.
+    """Return the fields of a record as labels and values, of records in it only sizes in bytes.
 
     Of a field with more than `most` counts the largest are told, and how many are left.
     """
@@ -315,14 +319,17 @@ def list_fields(record: Struct, *omit: str, most: int | None = None) -> list[tup
     return [
         (name, clean(_format_value(name, value, most)))
         for name, value in values.items()
-        if not isinstance(value[0] if isinstance(value, list) and value else value, Struct)
+        if name == _SIZES
+        or not isinstance(value[0] if isinstance(value, list) and value else value, Struct)
     ]
 
 
 def _format_value(name: str, value: Any, most: int | None) -> str:
+    if name == _SIZES:
+        value = asdict(value)
     if isinstance(value, dict):
         counts = sorted(value.items(), key=lambda item: -item[1]) if most else [*value.items()]
-        write = format_bytes if name == "index_bytes" else "{:,}".format
+        write = format_bytes if name == _SIZES else "{:,}".format
         left = len(counts) - len(counts[:most])
         value = [f"{key} {write(count)}" for key, count in counts[:most]]
         value += [f"and {left:,} more with `--json`"] if left else []

@@ -139,7 +139,10 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -
     passages = pluralize(reply.compared, "passage")
     if not reply.groups:
         yield f"no {'exact copies' if reply.exact else 'copies'} among {passages}"
-        yield canvas.step("look for near copies", "kebab dupes --threshold 0.5")
+        step = ("look for near copies", "kebab dupes --threshold 0.5")
+        if not reply.compared:
+            step = ("nothing passes: drop a filter, or read some files", "kebab ingest FOLDER")
+        yield canvas.step(*step)
         return
     yield canvas.dim(f"{pluralize(reply.total, 'group')} among {passages}")
     if reply.has_more and all_groups:

@@ -112,14 +112,14 @@ def _list_losses(reply: IngestReport) -> Losses:
             label = get_media_type(media).label if media else "other"
             formats[label, str(error.details["install"])] += 1
         elif error:
-            unread[path] = clean(str(error.details.get("cause", error.message)))
+            cause = str(error.details.get("cause", error.message))
+            unread[path] = clean(f"{cause}; {error.hint}" if error.hint else cause)
         if item.no_passages:
             unread[path] = clean(item.no_passages)
         else:
             for warning in item.warnings:
-                losses["read in part" if is_cut(warning) else "with warnings"][path] = clean(
-                    warning
-                )
+                rows = losses["read in part" if is_cut(warning) else "with warnings"]
+                rows[path] = "; ".join(filter(None, (rows.get(path), clean(warning))))
     for (label, remedy), count in formats.most_common():
         losses["formats not read"][f"{clean(label)} ({count:,})"] = remedy
     for reason, count in reply.skipped_by_reason.items():

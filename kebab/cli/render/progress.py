@@ -105,8 +105,9 @@ class WorkStatus(StatusDisplay[Progress]):
                 event.message,
             )
             self.phase, self._event = clean(" ".join(filter(None, parts))), event
-            if event.kind is ProgressKind.HEARTBEAT and event.message and not self._canvas.live:
-                # The next event replaces it, so a log gets what it says at once.
+            if event.kind is ProgressKind.HEARTBEAT and event.message:
+                # The next event replaces it, so what it says is written at once, and stays.
+                self.abort()
                 self._written = self.phase
                 self._channel.write(f"{self.phase}\n")
         return False

@@ -58,7 +58,10 @@ def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
         (["inspect", "doc", "broken", "--lang", "ko"], "저장소가 손상되었습니다: kebab.db"),
         (["inspect", "--lang", "ko", "doc", "broken"], "저장소가 손상되었습니다: kebab.db"),
         (["--lang", "ko", "inspect", "--lang", "zh", "doc", "broken"], "存储已损坏"),
-        (["--lang=ko", "--nope"], "no such option"),
+        (["--lang=ko", "--nope"], "명령을 이해할 수 없습니다: no such option"),
+        (["doctor", "--nope", "--lang", "ko"], "명령을 이해할 수 없습니다: no such option"),
+        (["search", "--nope", "--lang", "ko"], "no such option"),
+        (["doctor", "--nope", "--", "--lang", "ko"], "no such option"),
         (["doctor", "--lang", "xx"], "invalid value for '--lang'"),
     ],
 )

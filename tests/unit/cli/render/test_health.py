@@ -105,6 +105,7 @@ def test_a_build_is_described_in_the_order_of_the_contract():
     assert [line for line in lines if line in blocks] == list(blocks)
     assert "  error.v1, search_response.v1" in lines
     assert "  ✓ json_mode" in lines
+    assert any(line.startswith("  index_bytes ") for line in lines)
 
 
 def test_an_index_that_cannot_be_read_is_reported_at_the_end():

@@ -81,16 +81,19 @@ def test_documents_without_text_or_with_a_part_of_it_are_named():
         items=[
             replies.item(doc_path="a.md", warnings=["x"], no_passages="no text"),
             *(replies.item(doc_path=f"{n}.csv", warnings=[cut]) for n in range(12)),
+            replies.item(doc_path="b.xls", warnings=["one is hidden", "two is hidden"]),
         ]
     )
     text = "\n".join(drawn(report, verbose=True))
 
     assert drawn(report)[1] == (
-        "not read: a.md (no text); read in part: 0.csv, 1.csv, 2.csv, 9 more; --verbose says more"
+        "not read: a.md (no text); read in part: 0.csv, 1.csv, 2.csv, 9 more; "
+        "with warnings: b.xls; --verbose says more"
     )
     assert "not read\n  a.md: no text\n" in text
     assert "read in part\n  0.csv: only" in text
     assert f"  11.csv: {cut}" in text
+    assert "  b.xls: one is hidden; two is hidden" in text
 
 
 def test_files_that_somebody_may_miss_are_told_and_hidden_ones_are_not():

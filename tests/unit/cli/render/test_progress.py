@@ -69,9 +69,11 @@ def test_a_terminal_gets_one_line_after_a_second_which_is_removed(log):
         status(READING)
         status.show_heartbeat(900)
         status.show_heartbeat(1500)
+        status(Progress(kind=ProgressKind.HEARTBEAT, phase="model", message="words only"))
         status.announce_stop()
 
     assert path.read_bytes().decode() == (
         "\r\x1b[Kreading 1/3 files, 1.5 s  a\ufffd.md"
-        "\r\x1b[Kstopping soon; Ctrl-C again leaves at once\n"
+        "\r\x1b[Kwords only\n"
+        "stopping soon; Ctrl-C again leaves at once\n"
     )
