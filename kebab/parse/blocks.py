@@ -244,7 +244,7 @@ def format_file_name(path: str, vague_stems: Container[str]) -> str:
 
 
 MAX_HEADING_LEVEL = 6
-_WORD_MARKS = ".,;:!?()[]<>\"'*_#|>-"
+_WORD_MARKS = ".,;:!?()[]<>\"'*_#|-\u2061"
 _MOST_CHECKED_CHARS = 500_000_000
 _first_builder: ContextVar["TextBuilder | None"] = ContextVar("first_builder", default=None)
 

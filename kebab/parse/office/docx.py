@@ -215,7 +215,8 @@ class _BodyReader:
         if self._title:
             metadata = metadata._replace(title=self._title)
         office.add_margins(self._builder, self._list_margins())
-        self._package.leave_out_related(self._builder, self._package.main)
+        addresses = self._package.list_addresses(self._package.main, self._builder)
+        self._builder.leave_out_unknown(office.ADDRESSES, addresses)
         for relation in self._package.read_relations(self._package.main).values():
             if relation.kind == "aFChunk" and not relation.external:
                 self._leave_out_file(self._package.find(relation.target) or b"")

@@ -36,7 +36,10 @@ _SHAPES = frozenset(
 )
 """The elements of a drawing that may hold text."""
 
-_ANY_TEXT = re.compile(rb'>([^<>]*+)<|\bform:(?:label|current-value)="([^"]*)"')
+_ANY_TEXT = re.compile(
+    rb">([^<>]*+)<(?!/(?:dc:date|text:note-citation|text:page-number|text:page-count)>)"
+    rb'|\bform:(?:label|current-value)="([^"]*)"'
+)
 _ESCAPED = re.compile(r"_([0-9a-f]{2})_")
 
 

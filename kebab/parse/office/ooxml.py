@@ -94,13 +94,13 @@ class Package(Archive):
         ]
         return read_properties(found, own)
 
-    def leave_out_related(self, builder: TextBuilder, part: str) -> None:
-        """Tell a builder the addresses and the embedded files that a part does not show."""
-        for relation in self.read_relations(part).values():
-            if relation.kind == "hyperlink" and relation.external:
-                builder.leave_out(ADDRESSES, relation.target)
-            elif relation.kind in {"oleObject", "package"}:
-                builder.leave_out_unread("embedded files")
+    def list_addresses(self, part: str, builder: TextBuilder) -> list[str]:
+        """Return the addresses to which a part links; a builder is told of embedded files."""
+        relations = self.read_relations(part).values()
+        if any(one.kind in {"oleObject", "package"} for one in relations):
+            builder.leave_out_unread("embedded files")
+        links = (one.target for one in relations if one.kind == "hyperlink" and one.external)
+        return [one.removeprefix("mailto:") for one in links]
 
 
 _PROPERTY_PARTS = ("core", "custom", "extended")

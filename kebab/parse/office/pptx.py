@@ -105,6 +105,7 @@ class _DeckReader:
         self._package = package
         self._builder = TextBuilder()
         self._links: list[str] = []
+        self._addresses: list[str] = []
         self._footers: set[str] = set()
         self._authors: dict[str, str] = {}
 
@@ -123,6 +124,7 @@ class _DeckReader:
             if slide is not None:
                 self._builder.begin_place(Place(0, number, of=len(parts)))
                 self._add_slide(slide, part, number)
+        self._builder.leave_out_unknown(office.ADDRESSES, self._addresses)
         return self._builder.build(path, package.read_metadata(), links=self._links)
 
     def _add_slide(self, slide: Element, part: str, number: int) -> None:
@@ -147,7 +149,7 @@ class _DeckReader:
             if footer and footer not in self._footers:
                 self._footers.add(footer)
                 self._builder.add_quote(f"Footer: {footer}")
-        self._package.leave_out_related(self._builder, part)
+        self._addresses += self._package.list_addresses(part, self._builder)
         links = (one.target for one in relations if one.kind == "hyperlink" and one.external)
         self._links += filter(office.is_file_link, links)
 

@@ -35,6 +35,7 @@ from kebab.parse.archive import (
 )
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.office.ooxml import (
+    ADDRESSES,
     CONTENT,
     OpenDocument,
     Package,
@@ -108,7 +109,7 @@ _UNREAD = re.compile(
     rb'|\b(?:prompt|promptTitle|error|errorTitle|tooltip)="([^"]*)"'
     rb"|(?:(?<=<f>)|<f [^<>]*>)([^<\"&]*+[\"&][^<]*+)</f>"
 )
-_MARGIN_CODE = re.compile(r'&(?:"[^"]*"|\d+|[A-Z])')
+_MARGIN_CODE = re.compile(r'&(?:"[^"]*"|\d+|K[\dA-Fa-f+-]{5,6}|[A-Z])')
 _LITERAL = re.compile(r'"([^"]{2,})"')
 
 
@@ -397,8 +398,13 @@ def _write(value: Decimal, pattern: str, *, percent: int) -> str:
 _BESIDE = "names, headers, choices and formulas of sheets"
 
 
-def _read_notes(file: Package, builder: TextBuilder) -> dict[str, list[_Note]]:
-    """Return the comments and drawings of each sheet; a builder gets what else is beside cells."""
+def _read_notes(
+    file: Package, builder: TextBuilder, unread: defaultdict[str, list[str]]
+) -> dict[str, list[_Note]]:
+    """Return the comments and drawings of each sheet.
+
+    What else is beside cells is added to `unread` by its kind; a builder is told of embedded files.
+    """
     notes: defaultdict[str, list[_Note]] = defaultdict(list)
     people = {
         person.get("id", ""): person.get("displayName", "")
@@ -407,13 +413,14 @@ def _read_notes(file: Package, builder: TextBuilder) -> dict[str, list[_Note]]:
         for person in list_children(file.find_tree(one.target))
     }
     for one in find_all(_read_workbook(file), "definedName"):
-        builder.leave_out(_BESIDE, one.get("name", ""))
+        if not one.get("name", "").startswith("_xlnm."):  # Excel has named it
+            unread[_BESIDE].append(one.get("name", ""))
     for name, part in _list_sheets(file):
-        builder.leave_out(_BESIDE, " ".join(_list_unread(file, part)))
-        file.leave_out_related(builder, part)
+        unread[_BESIDE] += _list_unread(file, part)
+        unread[ADDRESSES] += file.list_addresses(part, builder)
         for relation in file.read_relations(part).values():
             if relation.kind == "table" and (table := file.find_tree(relation.target)) is not None:
-                builder.leave_out(_BESIDE, table.get("displayName", ""))
+                unread[_BESIDE].append(table.get("displayName", ""))
             elif relation.kind == "drawing":
                 notes[name] += _list_drawings(file, relation.target)
             elif relation.kind in {"comments", "threadedComment"}:
@@ -489,15 +496,15 @@ class SheetParser:
         builder = TextBuilder()
         writer, metadata = _SheetWriter(builder), Metadata()
         notes: dict[str, list[_Note]] = {}
-        unread: list[str] = []
+        unread: defaultdict[str, list[str]] = defaultdict(list)
         formats = _read_formats(file) if isinstance(file, Package) else {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             try:
                 if isinstance(file, OpenDocument):
-                    unread += _list_open_document_notes(file)
+                    unread[_NOTES] += _list_open_document_notes(file)
                 else:
-                    notes |= _read_notes(file, builder)
+                    notes = _read_notes(file, builder, unread)
             except ParseFailed as fault:
                 writer.warnings.append(
                     f"comments, charts or text boxes are left out: {fault.cause}"
@@ -513,7 +520,8 @@ class SheetParser:
                     columns = f"{format_column(column)}:{format_column(column)}"
                     builder.begin_place(Place(0, index, label=info.name, row=row, columns=columns))
                     builder.add_paragraph(text)
-        builder.leave_out_unknown(_NOTES, unread)
+        for reason, texts in unread.items():
+            builder.leave_out_unknown(reason, texts)
         return builder.build(path, metadata, warnings=writer.warnings)
 
     @contextmanager

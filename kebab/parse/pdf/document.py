@@ -281,10 +281,12 @@ def _build_document(
             builder.add_paragraph(head)
         for comment in page.comments:
             builder.add_quote(comment)
-        builder.leave_out("running heads", " ".join(page.repeated))
-        builder.leave_out("addresses of links", " ".join(page.addresses))
+        heads = (one for one in page.repeated if any(map(str.isalpha, one)))
+        builder.leave_out("running heads", " ".join(heads))
         if not page.recognized and (page.has_image or not page.legible):
             builder.leave_out_unread("pictures of text and broken fonts")
+    addresses = (one.removeprefix("mailto:") for page in pages for one in page.addresses)
+    builder.leave_out_unknown("addresses of links", addresses)
     title = None if metadata.title else _find_title(rows, rules.body, joiner)
     return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 

@@ -28,7 +28,6 @@ from kebab.parse.web.html_flow import (
 from kebab.parse.web.html_page import (
     BLOCKS,
     DROP,
-    LABELS,
     NOT_CONTENT,
     OUTSIDE,
     VOID,
@@ -357,7 +356,8 @@ def read_parts(text: str) -> PageParts:
         walker = Walker(builder, styles)
         walker.walk(page.extract_body(noscript=is_empty))
     page.leave_out(builder)
-    builder.leave_out_unknown(LABELS, page.list_labels())
+    for reason, texts in page.list_unseen():
+        builder.leave_out_unknown(reason, texts)
     if metadata.title:
         title = shorten_title(metadata.title, [walker.flow.first_heading])
         metadata = metadata._replace(title=title)
@@ -373,7 +373,8 @@ def add_fragment(builder: TextBuilder, text: str, level: int = 0, *, hidden: boo
     page = Page(text)
     Walker(builder, level=level).walk(page.extract_body(hidden=hidden))
     page.leave_out(builder)
-    builder.leave_out(LABELS, " ".join(page.list_labels()))
+    for reason, texts in page.list_unseen():
+        builder.leave_out(reason, " ".join(texts))
 
 
 def list_anchors(text: str) -> list[tuple[str, str]]:

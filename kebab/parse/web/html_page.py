@@ -5,9 +5,11 @@ and text and attributes have no stray angle brackets, so that it can be read in 
 """
 
 import codecs
+import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -150,11 +152,14 @@ _HIDDEN_SHARE = 0.5
 
 _PANEL = re.compile(r"tab|panel|pane\b|accordion|collaps|answer|spoiler|detail", re.IGNORECASE)
 _NO_PANELS = frozenset({"dialog", "alertdialog", "menu", "navigation", "search"})
-_UNSHOWN = ("alt", "title", "aria-label", "placeholder", "value", "label", "srcdoc", "href")
+_UNSHOWN = ("alt", "title", "aria-label", "placeholder", "value", "label", "srcdoc")
 """The attributes with words of people that are not read."""
 _LABELLED = (
-    '[title],[aria-label],[placeholder],input[value],[label],[srcdoc],a[href*=":"]'
-    ",area[alt],input[alt]"
+    '[title],[aria-label],[placeholder],input[value],[label],[srcdoc],a[href^="http"]'
+    ',a[href^="mailto:"],area[alt],input[alt]'
+)
+_SCRIPT_TEXT = re.compile(
+    r'"(?:@\w+|query-input)"\s*:\s*"[^"]*"|"((?:[^"\\]|\\.)*+)"\s*(:?)', re.DOTALL
 )
 _DESCRIPTION = ",".join(
     f'meta[{kind}*="{name}" i][content]'
@@ -164,7 +169,6 @@ _DESCRIPTION = ",".join(
 _RAW_TEXT = "iframe,noembed,noframes,xmp,plaintext"
 """Elements whose text is not that of HTML, and is not read."""
 _MAX_SCRIPTS, _MAX_SCRIPT_CHARS = 20, 100_000
-LABELS = "labels and addresses of elements"
 OUTSIDE = "text outside of the main content"
 _NEVER_TEXT = frozenset({"script", "style", "template", "noscript", "svg"})
 _FEWEST_CHARS = 20
@@ -222,6 +226,7 @@ class Page:
         self._around = [node for node in self._parts if _has_kind(node, _NO_TEXT)]
         size = 0 if self._body is None else len(self._body.text())
         left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
+        self._content = self._body
         self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
 
@@ -229,16 +234,42 @@ class Page:
         """Tell a builder what is not read of the page."""
         for reason, text in self.omissions.items():
             builder.leave_out(reason, text)
-        for script in self.tree.css('script[type$="json"]')[:_MAX_SCRIPTS]:
-            builder.leave_out("data in scripts", script.text()[:_MAX_SCRIPT_CHARS])
 
-    def list_labels(self) -> Iterator[str]:
-        """Yield the words of people in attributes, and the text that is not that of HTML."""
-        nodes = [] if self._body is None else _list_nodes(self._body, _LABELLED)
-        found = [node.attributes.get(name) or "" for node in nodes for name in _UNSHOWN]
-        found += (node.attributes["content"] or "" for node in self.tree.css(_DESCRIPTION))
-        found += (node.text() for node in self.tree.css(_RAW_TEXT))
-        return (_TAG.sub(" ", one) for one in found if one)
+    def list_unseen(self) -> Iterator[tuple[str, Iterator[str]]]:
+        """Yield the texts that are no text of elements, by what they are."""
+        yield "labels and addresses of elements", self._list_labels()
+        yield "data in scripts", self._list_script_texts()
+
+    def _list_labels(self) -> Iterator[str]:
+        """Yield what the attributes of the content say, and the text that is not that of HTML.
+
+        Addresses are those of other sites, without their queries.
+        """
+        skipped = [*self._around, *self.tree.css(f"[{DROP}]")][:_MAX_CHECKED]
+        ignored: set[int] = set()
+        for part in skipped:
+            if part.mem_id not in ignored:  # else it is within another one
+                inner = part.css(f"{_LABELLED},{_PARTS},[{DROP}]")
+                ignored.update(node.mem_id for node in inner)
+        nodes = [] if self._content is None else _list_nodes(self._content, _LABELLED)
+        named = self.tree.css_first('link[rel="canonical"][href*="//"]')
+        site = "/".join((named.attributes["href"] or "").split("/")[:3]) if named else " "
+        for node in nodes:
+            if node.mem_id not in ignored:
+                attributes = node.attributes
+                yield from (_TAG.sub(" ", attributes.get(name) or "") for name in _UNSHOWN)
+                address = (attributes.get("href") or "").partition("?")[0]
+                yield address if ":" in address and not address.startswith(site) else ""
+        yield from (node.attributes["content"] or "" for node in self.tree.css(_DESCRIPTION))
+        yield from (_TAG.sub(" ", node.text()) for node in self.tree.css(_RAW_TEXT))
+
+    def _list_script_texts(self) -> Iterator[str]:
+        """Yield the values of data in scripts that are words, and no addresses."""
+        for script in self.tree.css('script[type$="json"]')[:_MAX_SCRIPTS]:
+            for text, is_key in _SCRIPT_TEXT.findall(script.text()[:_MAX_SCRIPT_CHARS]):
+                if not is_key and (" " in text or text.isalpha()):
+                    with suppress(ValueError):
+                        yield _TAG.sub(" ", json.loads(f'"{text}"', strict=False))
 
     def extract_content(self) -> str:
         """Return the main content as HTML, with the elements marked that are not to be read.
@@ -251,6 +282,7 @@ class Page:
         self._mark_hidden(self._body)
         self._mark_banners(self._body)
         root = self._find_main()
+        self._content = root or self._body
         around = [node for node in self._around if _has_kind(node, _AROUND)]
         navigation = [node for node in self._around if _has_kind(node, _NAVIGATION)]
         self._omit("navigation", navigation)

@@ -48,7 +48,7 @@ BRANCHES = {
 
 
 LABELS = '<abbr title="eel">e</abbr><iframe srcdoc="<b>gnu</b>"></iframe>'
-SCRIPT = '<script type="application/ld+json">{"author": "ibex"}</script>'
+SCRIPT = '<script type="application/ld+json">{"@type": "Page", "author": "ibex"}</script>'
 TEXT = ROW("<w:t>a</w:t>")
 INSERTED = build_docx(TEXT, aFChunk="<w:p>mink</w:p>")
 LINKED = build_docx(TEXT, relations={"f": ("hyperlink", "-> https://x.example/otter")})
@@ -89,8 +89,12 @@ ODT = "application/vnd.oasis.opendocument.text"
         ("text/markdown", f"{MINIFIED}\nshown", {"encoded, minified or repeated data": MINIFIED}),
         ("text/x-rst", ".. a comment\n\nshown\n", {"comments and markup": ".. a comment"}),
         ("text/html", "<p>shown</p><select><option>wolf</select>", "controls and page furniture"),
-        ("text/html", f"<p>shown</p>{LABELS}", {"labels and addresses of elements": "eel gnu"}),
-        ("text/html", f"<p>shown</p>{SCRIPT}", {"data in scripts": '{"author": "ibex"}'}),
+        (
+            "text/html",
+            f"<nav title='ox'></nav><p>shown</p>{LABELS}",
+            {"labels and addresses of elements": "eel gnu"},
+        ),
+        ("text/html", f"<p>shown</p>{SCRIPT}", {"data in scripts": "ibex"}),
         ("text/html", "<p>shown</p><svg><title>yak</title></svg>", "controls and page furniture"),
         ("text/html", "<nav>seal and others</nav><p>shown text</p>", "navigation"),
         (DOCX, build_docx(ROW("<w:t>a</w:t>") + DELETED), {"deleted text": "otter"}),
@@ -99,7 +103,7 @@ ODT = "application/vnd.oasis.opendocument.text"
         (
             XLSX,
             build_named_workbook(),
-            {"names, headers, choices and formulas of sheets": 'Oil "Walnut" puffin'},
+            {"names, headers, choices and formulas of sheets": "Oil Walnut puffin"},
         ),
         (DOCX, build_docx(ROW("<w:t>a</w:t>") + HIDDEN), {"hidden text": "badger"}),
         (
