@@ -9,7 +9,7 @@ import pytest
 from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
-    "kebab": 80_500,
+    "kebab": 81_000,
     "tests": 68_000,
     "kebab/app": 8_500,
     "kebab/chunk": 1_500,
