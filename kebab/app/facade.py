@@ -26,6 +26,7 @@ from kebab.wire.record import (
     Reply,
     Request,
     decode_request,
+    drop_empty_fields,
     find_exit_status,
     to_invalid_input,
 )
@@ -193,9 +194,10 @@ def convert_operation_request(
     Raises:
         InvalidInput: The object breaks the schema; `field` is the JSON path.
     """
-    filled = {**list_request_defaults(operation, settings), **fields}
+    form = OPERATIONS[operation].request
+    filled = list_request_defaults(operation, settings) | drop_empty_fields(fields, form)
     try:
-        return msgspec.convert(filled, OPERATIONS[operation].request)
+        return msgspec.convert(filled, form)
     except (msgspec.ValidationError, RecursionError) as fault:
         raise to_invalid_input(fault) from fault
 

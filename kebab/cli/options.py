@@ -299,9 +299,9 @@ def build_request(fields: dict[str, Any], kind: type[R]) -> R:
     """
     import msgspec
 
-    from kebab.wire.record import to_invalid_input
+    from kebab.wire.record import drop_empty_fields, to_invalid_input
 
     try:
-        return msgspec.convert(fields, kind)
+        return msgspec.convert(drop_empty_fields(fields, kind), kind)
     except msgspec.ValidationError as error:
         raise to_invalid_input(error) from error

@@ -7,14 +7,14 @@ name says all has none.
 import ast
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
 from typing import Any, Generic, Literal, TypeVar
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.hints import limit_hint
@@ -152,6 +152,15 @@ def decode_request(raw: bytes, record_type: Any) -> Any:
         return msgspec.json.decode(raw, type=record_type)
     except DECODE_ERRORS as fault:
         raise to_invalid_input(fault) from fault
+
+
+def drop_empty_fields(given: Mapping[str, Any], kind: type[Struct]) -> dict[str, Any]:
+    """Return the fields of a request without empty strings, which mean that one is left out.
+
+    A field that the request needs stays.
+    """
+    optional = {one.encode_name for one in structs.fields(kind) if not one.required}
+    return {name: value for name, value in given.items() if value != "" or name not in optional}
 
 
 def to_invalid_input(fault: Exception) -> InvalidInput:

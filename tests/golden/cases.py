@@ -324,7 +324,6 @@ def _list_ask_cases() -> Iterator[Case]:
         "absent_terms": ("ask", RESTORE.replace("when", "at Ruritania when"), "--extractive"),
         "uncertain": ("ask", RESTORE.replace("fails", "of 2031 fails"), "--extractive"),
         "empty_question": ("ask", ""),
-        "empty_model": ("ask", RESTORE, "--model", ""),
         "model_of_no_use": (*extractive, "--model", "gemma3:4b"),
         "bad_number": ("ask", "x", "-n", "many"),
         "in_session": (*extractive, "--session", "talk"),

@@ -33,3 +33,12 @@ def test_a_null_that_is_given_stays():
 
     assert isinstance(filled, SearchRequest)
     assert filled.rerank is None
+
+
+def test_an_empty_string_is_a_field_left_out():
+    settings = Settings()
+    given = {"query": "restore", "mode": "", "cursor": "", "path_glob": ""}
+
+    assert convert_operation_request("search", given, settings) == convert_operation_request(
+        "search", {"query": "restore"}, settings
+    )
