@@ -29,7 +29,7 @@ from kebab.server.rendering import (
     render_blocks,
 )
 from kebab.server.requests import Failed, Outcome
-from kebab.source.content import shows_front_matter
+from kebab.source.content import read_front_matter
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import (
@@ -328,8 +328,8 @@ def render_text(wanted: TextToRender) -> Html:
         # Links that the snippet cut lose their brackets.
         text = _CUT_START.sub(r"\2", _CUT_END.sub(r"\1", text))
     media = wanted.media
-    if media == MARKDOWN and shows_front_matter(text):
-        media, text = "application/yaml", text.removeprefix("---\n").rstrip().removesuffix("---")
+    if media == MARKDOWN and (properties := read_front_matter(text)) is not None:
+        media, text = "application/yaml", properties
     html: str = render_blocks(RenderTask("", "", media, text))
     html = _HEADING_TAG.sub(lambda tag: f"<{tag[1]}p>", html)
     return clean_html(_replace_signs(html, wanted, shown))

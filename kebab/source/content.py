@@ -212,9 +212,14 @@ _TEXT_FORMATS = (
 _FRONT_MATTER = re.compile(r"---\n[^\n:]+:|[^\n:]+:.*\n---\s*\Z", re.DOTALL)
 
 
-def shows_front_matter(excerpt: str) -> bool:
-    """Return whether an excerpt of Markdown is of the properties before the text, perhaps cut."""
-    return bool(_FRONT_MATTER.match(excerpt))
+def read_front_matter(excerpt: str) -> str | None:
+    """Return the properties before the text, without the marks around them, perhaps cut.
+
+    None for an excerpt of Markdown that is of the text.
+    """
+    if not _FRONT_MATTER.match(excerpt):
+        return None
+    return excerpt.removeprefix("---\n").rstrip().removesuffix("---")
 
 
 def detect_content(head: bytes) -> str | None:

@@ -217,10 +217,10 @@ def _simplify(heading: str) -> str:
 
 def _draw(text: str, media: str, canvas: Canvas, width: int) -> list[str]:
     """Return the lines of a text that are not blank."""
-    from kebab.source.content import shows_front_matter
+    from kebab.source.content import read_front_matter
 
-    if media == MARKDOWN and shows_front_matter(text):
-        media, text = "", text.removeprefix("---\n").rstrip().removesuffix("---")
+    if media == MARKDOWN and (properties := read_front_matter(text)) is not None:
+        media, text = "", properties
     if media == MARKDOWN:
         from kebab.cli.render.markdown import render_markdown
 
