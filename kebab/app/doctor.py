@@ -59,14 +59,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def check_health(
-    context: AppContext,
-    request: DoctorRequest,
-    report: "Callable[[Doctor], None]" = lambda _: None,
-    *,
-    deep: bool = False,
-) -> Doctor:
-    """Run every check and return the results; `report` receives what `run_all` reports.
+def check_health(context: AppContext, request: DoctorRequest, *, deep: bool = False) -> Doctor:
+    """Run every check and return the results.
 
     If it is `deep`, words of every passage are looked up in the full-text index, else of a sample.
     """
@@ -79,12 +73,10 @@ def check_health(
         fix = escape_undecodable(hint) if hint and hint != "kebab doctor" else None
         why = Finding("fail", escape_undecodable(signal.format_message()), fix)
         planned = [checkup.check_settings(), Check("directories", lambda: why, "")]
-        return checks.run_all(planned, context.clock, report)
+        return checks.run_all(planned, context.clock)
     indexing = find_indexing(context)
-    health = checks.run_all(
-        checkup.list_checks(), context.clock, lambda part: report(_explain_checks(part, indexing))
-    )
-    return structs.replace(_explain_checks(health, indexing), coverage=checkup.coverage)
+    health = _explain_checks(checks.run_all(checkup.list_checks(), context.clock), indexing)
+    return structs.replace(health, coverage=checkup.coverage)
 
 
 _PENDING = "pending"

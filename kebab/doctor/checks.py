@@ -84,15 +84,9 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s' if count != 1 else ''}"
 
 
-def run_all(
-    checks: Sequence[Check], clock: Clock, report: Callable[[Doctor], None] = lambda _: None
-) -> Doctor:
-    """Run every check and return all results; a check that fails does not stop the others.
-
-    `report` receives a report without a check first, then one of each check as it ends.
-    """
+def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
+    """Run every check and return all results; a check that fails does not stop the others."""
     done: list[DoctorCheck] = []
-    report(build_report([]))
     for check in checks:
         met = {result.name for result in done if result.status == "ok"}
         unmet = next((name for name in check.requires if name not in met), None)
@@ -100,14 +94,8 @@ def run_all(
         finding = skip(f"needs `{unmet}`") if unmet else run_check(check)
         took_ms = (clock.monotonic() - started) * 1000
         done.append(DoctorCheck(name=check.name, duration_ms=took_ms, **finding._asdict()))
-        report(build_report(done[-1:]))
-    return build_report(done)
-
-
-def build_report(checks: list[DoctorCheck]) -> Doctor:
-    """Return a report of some checks."""
-    healthy = all(check.status != "fail" for check in checks)
-    return Doctor(ok=healthy, kebab_version=__version__, checks=checks)
+    healthy = all(check.status != "fail" for check in done)
+    return Doctor(ok=healthy, kebab_version=__version__, checks=done)
 
 
 def run_check(check: Check) -> Finding:

@@ -259,7 +259,7 @@ def to_ingest_progress(event: Progress) -> IngestProgress:
 
 def create_encoder(operation: str) -> EventEncoder[Any] | None:
     """Return the encoder of an operation; None when servers send no events of it."""
-    events = OPERATIONS[operation].stream
+    events = OPERATIONS[operation].events
     return None if events is None else _ENCODERS[events]()
 
 

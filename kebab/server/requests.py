@@ -254,7 +254,7 @@ _Key: TypeAlias = tuple[Any, bool]
 def is_long(operation: str) -> bool:
     """Return whether an operation may take so long that no other request may wait for it."""
     declared = OPERATIONS[operation]
-    return declared.effect != "reads" or declared.events_path is not None
+    return declared.takes_long or declared.effect != "reads" or bool(declared.events_path)
 
 
 class Operations:

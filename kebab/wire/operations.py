@@ -42,6 +42,8 @@ class Operation(Struct, frozen=True, dict=True):
     effect: Effect = "reads"
     events_path: str | None = None
     """The events that it reports; None when it reports none."""
+    takes_long: bool = False
+    """Whether it may take long, though it neither writes nor reports events."""
     cancellable: bool = False
     """Whether the caller can cancel it between two steps."""
     flag_of: str | None = None
@@ -78,14 +80,6 @@ class Operation(Struct, frozen=True, dict=True):
     def events(self) -> type[Reply] | None:
         """The record of its events; None when it reports none."""
         return _import_name(f"kebab.wire.{self.events_path}") if self.events_path else None
-
-    @property
-    def stream(self) -> type[Reply] | None:
-        """The record of the events that servers send.
-
-        None without events, and where each is a part of the reply, for who shows it piece by piece.
-        """
-        return None if self.events in self.replies else self.events
 
     def import_handler(self) -> Any:
         """Return the function that does the work."""
@@ -132,7 +126,7 @@ OPERATIONS: Mapping[str, Operation] = {
         Operation("model_list", "health", "models:list_models"),
         _work("model_pull", "health", "models:pull_model"),
         _work("model_use", "health", "models:use_model"),
-        Operation("doctor", "health", "doctor:check_health", events_path="health:Doctor"),
+        Operation("doctor", "health", "doctor:check_health", takes_long=True),
         _work("repair", "health", "doctor:repair", flag_of="doctor"),
         Operation("schema", "health", "schema:describe_build"),
         Operation("errors", "error", "errors:count_errors"),

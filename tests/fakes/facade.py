@@ -428,13 +428,11 @@ class FakeKebab:
             self._note("reset", request)
         return replies.reset_report(models_removed=request.models)
 
-    def doctor(self, _request: DoctorRequest, report: Report) -> Doctor:
+    def doctor(self, _request: DoctorRequest) -> Doctor:
         """Be healthy, unless the data directory is called `sick`."""
         sick = Path(self.settings.data_dir).name == "sick"
         bad = replies.check(status="fail", summary="damaged", fix="kebab reset")
         checks = [replies.check(), *([bad] if sick else [])]
-        for part in ([], *([check] for check in checks)):
-            report(replies.doctor(*part))
         return replies.doctor(*checks)
 
     def repair(self, request: RepairRequest, report: Report, cancel: Cancel) -> RepairReport:

@@ -6,7 +6,7 @@ from kebab.app.doctor import Checkup, DamagedLibrary, check_health
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.doctor.checks import FIX
 from kebab.embed.registry import E5_SMALL, MINILM
-from kebab.wire.health import Doctor, DoctorRequest, RepairRequest
+from kebab.wire.health import DoctorRequest, RepairRequest
 from tests.fakes import tiny_model
 
 
@@ -29,15 +29,6 @@ def full(lab):
         lab.write(f"{name}.md", f"the {name} sleeps\n")
     lab.ingest()
     return lab
-
-
-def test_each_check_is_reported_alone_as_it_ends(full):
-    parts: list[Doctor] = []
-
-    reply = check_health(full.context(), DoctorRequest(), parts.append)
-
-    assert [check for part in parts for check in part.checks] == reply.checks
-    assert [len(part.checks) for part in parts] == [0] + [1] * len(reply.checks)
 
 
 def test_a_check_stands_once_behind_those_that_it_needs_and_its_fix_is_a_remedy(desk):
