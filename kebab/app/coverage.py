@@ -119,7 +119,7 @@ def _build_coverage(
     unread = (survey.known.list_unread(one) for one in survey.extents if counts.failed)
     failed = (path for one in unread for path, reason in one.items() if reason is not None)
     partial = [found for one in survey.extents for found in survey.known.list_partial(one)]
-    mirrors = _list_mirrors(survey.extents)
+    mirrors = [*filter(None, (find_mirror(extent.source.root) for extent in survey.extents))]
     absent = sum(one.missing for one in mirrors)
     missing = (counts.unread, counts.failed, pending, len(partial), len(survey.unlisted), absent)
     differing = (len(changes.changed), len(changes.new), len(changes.gone))
@@ -150,15 +150,13 @@ def _build_coverage(
     )
 
 
-def _list_mirrors(extents: "Iterable[Extent]") -> "list[MirrorState]":
-    """Return what is known of the mirrors of object storage among some extents."""
-    roots = [Path(extent.source.root) for extent in extents]
-    roots = [root for root in roots if root.parent.name == OBJECTS]
-    if not roots:
-        return []
+def find_mirror(root: str) -> "MirrorState | None":
+    """Return what is known of a mirror of object storage; None for the root of another source."""
+    if Path(root).parent.name != OBJECTS:
+        return None
     from kebab.app.object_sources import read_state
 
-    return list(filter(None, map(read_state, roots)))
+    return read_state(Path(root))
 
 
 def _describe_published(context: AppContext, reader: "SqliteReader") -> Coverage:
@@ -200,13 +198,16 @@ def find_indexing(context: AppContext) -> Indexing | None:
 
 
 def explain_degraded(
-    channels: "Iterable[DegradedChannel]", indexing: Indexing | None
+    channels: "Iterable[DegradedChannel]", indexing: Indexing | None, *, published: bool = False
 ) -> "list[DegradedChannel]":
-    """Return degraded channels; while an ingest runs, none suggests to run one."""
-    if indexing is None:
+    """Return degraded channels, of which none suggests an ingest that runs, or is not ours to run.
+
+    Only the publisher of a `published` base can ingest.
+    """
+    if indexing is None and not published:
         return list(channels)
-    state = f"; indexing: {format_indexing(indexing)}"
-    if indexing.unit == "passages" and indexing.seconds_left is not None:
+    state = f"; indexing: {format_indexing(indexing)}" if indexing else ""
+    if indexing and indexing.unit == "passages" and indexing.seconds_left is not None:
         state = f", about {format_left(indexing.seconds_left)} left"
     return [
         replace(channel, reason=f"{channel.reason}{state}", hint=None)

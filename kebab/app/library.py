@@ -23,7 +23,6 @@ from kebab.app.references import (
     build_not_found,
     make_absolute,
 )
-from kebab.config.settings import OBJECTS
 from kebab.core.chunks import CosineScale, build_embed_text
 from kebab.core.documents import (
     EMBEDDING_VERSION,
@@ -322,13 +321,12 @@ def _find_source(context: AppContext, reader: "SqliteReader", name: str) -> Sour
 
 
 def _summarize(counts: SourceCounts, reader: "SqliteReader") -> SourceSummary:
-    source, mirror = counts.source, None
+    from kebab.app.coverage import find_mirror
+
+    source = counts.source
     scanned = int(reader.get_value(build_last_scan_key(source.name)) or 0) / 1e9
     last = max(scanned, counts.last_indexed or 0.0)
-    if (root := Path(source.root)).parent.name == OBJECTS:
-        from kebab.app.object_sources import read_state
-
-        mirror = read_state(root)
+    mirror = find_mirror(source.root)
     return SourceSummary(
         name=source.name,
         folder=source.root,
@@ -415,7 +413,9 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
     return RelatedDocs(
         document=to_doc_summary(document.summary),
         related=[_to_related_doc(rank, found) for rank, found in enumerate(nearest, start=1)],
-        degraded=explain_degraded(degraded, find_indexing(context)),
+        degraded=explain_degraded(
+            degraded, find_indexing(context), published=context.published is not None
+        ),
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
         unmatched_filters=unmatched,

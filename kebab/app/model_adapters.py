@@ -1,4 +1,4 @@
-"""Chooses and loads the embedding model, builds the language model, and reads pictures with it.
+"""Chooses and loads models, and builds what uses them: also the parsers, which read pictures.
 
 Workers of an ingest read pictures, one at a time. What a model wrote is kept in a file of the data
 folder, one JSON object on each line, by the content of the picture, the model and the prompt. So no

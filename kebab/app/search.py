@@ -20,7 +20,6 @@ from kebab.app.coverage import (
     explain_degraded,
     find_indexing,
     measure_coverage,
-    suggests_ingest,
 )
 from kebab.app.filters import build_filters, explain_filters, resolve_filters, suggest_nearest
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
@@ -403,13 +402,10 @@ class MergedNotes:
                 pages[name] = page = separate_omitted(reader, page)
                 self._omitted |= page.omitted_terms
         self._require_any()
-        found = [
-            structs.replace(note, hint=None)  # only its publisher can ingest
-            if suggests_ingest(note.hint) and self._snapshots[name][0].published
-            else note
-            for name, page in pages.items()
-            for note in page.degraded
-        ]
+        found: list[DegradedChannel] = []
+        for name, page in pages.items():
+            is_published = self._snapshots[name][0].published is not None
+            found += explain_degraded(page.degraded, None, published=is_published)
         for context, *_ in self._snapshots.values():
             prefix = f"{context.base}: " if context.base else ""
             found += [
