@@ -1,7 +1,7 @@
 """The size of the code base has a ceiling, as a whole and for each package.
 
 A change that needs more raises it in its own commit, with the reason beside it. It is the present
-size, rounded up to the next 500 lines; who makes the code smaller lowers it.
+size, rounded up to the next 100 lines; who makes the code smaller lowers it.
 """
 
 import pytest
@@ -9,29 +9,29 @@ import pytest
 from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
-    "kebab": 81_000,
+    "kebab": 80_600,
     "tests": 68_000,
-    "kebab/app": 8_500,
-    "kebab/chunk": 1_500,
-    "kebab/cli": 10_500,
-    "kebab/cluster": 500,
-    "kebab/config": 1_000,
+    "kebab/app": 8_400,
+    "kebab/chunk": 1_200,
+    "kebab/cli": 10_200,
+    "kebab/cluster": 400,
+    "kebab/config": 800,
     "kebab/core": 2_500,
-    "kebab/doctor": 1_000,
-    "kebab/embed": 2_500,
-    "kebab/errors": 2_000,
+    "kebab/doctor": 900,
+    "kebab/embed": 2_100,
+    "kebab/errors": 1_700,
     "kebab/ingest": 3_500,
-    "kebab/limits": 1_000,
-    "kebab/llm": 2_500,
-    "kebab/parse": 14_500,
-    "kebab/rag": 4_000,
-    "kebab/review": 5_000,
-    "kebab/search": 5_500,
-    "kebab/server": 4_500,
-    "kebab/source": 1_500,
-    "kebab/store": 5_500,
-    "kebab/text": 3_000,
-    "kebab/wire": 4_500,
+    "kebab/limits": 700,
+    "kebab/llm": 2_200,
+    "kebab/parse": 14_300,
+    "kebab/rag": 3_700,
+    "kebab/review": 4_700,
+    "kebab/search": 5_200,
+    "kebab/server": 4_300,
+    "kebab/source": 1_400,
+    "kebab/store": 5_300,
+    "kebab/text": 2_900,
+    "kebab/wire": 4_100,
 }
 MOST_MODULES = {"kebab": 315}
 
