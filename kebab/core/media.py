@@ -95,7 +95,6 @@ _LANGUAGES = _declare_languages(
     ("kotlin", "Kotlin", "kt kts", "kotlin"),
     ("ruby", "Ruby", "rb rake gemspec", "ruby"),
     ("sh", "shell", "sh bash zsh ksh bats", "bash"),
-    ("sql", "SQL", "sql ddl", "sql"),
     ("swift", "Swift", "swift", "swift"),
     ("scala", "Scala", "scala sc", "scala"),
     ("php", "PHP", "php", "php"),
@@ -122,6 +121,7 @@ _WITHOUT_GRAMMAR = _declare_languages(
     ("zig", "Zig", "zig", "zig"),
     ("dart", "Dart", "dart", "dart"),
     ("julia", "Julia", "jl", "julia"),
+    ("sql", "SQL", "sql ddl", "sql"),
     ("terraform", "Terraform", "tf tfvars hcl", "terraform"),
 )
 """Languages whose names are found by patterns; see `kebab.parse.code.source`."""

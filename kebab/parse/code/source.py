@@ -48,6 +48,10 @@ _DEFINITIONS = tuple(
         # Erlang and Prolog clauses, and the functions of shading languages.
         r"(?P<name>[a-z]\w*)\([^)]*\)\s*(?:when\b.*)?->",
         r"(?:[a-z]\w*\s+){1,3}(?P<name>[A-Za-z_]\w*)\s*\([^;=]*\)\s*\{?$",
+        # SQL.
+        r"(?i)CREATE\s+(?:OR\s+REPLACE\s+)?(?:(?:TEMP|TEMPORARY|UNLOGGED|VIRTUAL|MATERIALIZED)\s+)*"
+        r"(?:TABLE|VIEW|FUNCTION|PROCEDURE|TRIGGER|TYPE|SCHEMA|SEQUENCE)\s+"
+        r"(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(?P<name>[\w$.]+)",
         # Targets of makefiles, and labels of assembler code.
         r"^(?P<name>[\w./%-]+)\s*:(?![=:])(?:\s|$)",
     )

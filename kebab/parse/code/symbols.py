@@ -214,16 +214,6 @@ SYNTAXES: Mapping[str, Syntax] = {
         imports="package_clause import_declaration",
         names={"val_definition": "pattern", "var_definition": "pattern"},
     ),
-    "sql": _declare(
-        "tree_sitter_sql.language",
-        functions="create_function create_procedure create_trigger",
-        types="create_table create_view create_materialized_view create_index create_type"
-        " create_schema create_sequence",
-        wrappers="statement",
-        blocks="transaction block",
-        leads="comment marginalia",
-        name_nodes="object_reference identifier",
-    ),
     "swift": _declare(
         "tree_sitter_swift.language",
         functions="function_declaration protocol_function_declaration",

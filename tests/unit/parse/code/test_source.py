@@ -20,6 +20,10 @@ CODE = {
     "ex": ("defmodule A do\n  defp f(x) do\n    x\n  end\nend\n", "A 1, .f 2"),
     "lua": ("function M.f(x)\n  return x\nend\n", "M.f 1"),
     "tf": ('resource "aws_instance" "web" {\n  ami = 1\n}\n', "aws_instance 1"),
+    "sql": (
+        "-- Who buys.\nCREATE TABLE IF NOT EXISTS shop.buyer (\n  id int\n);\n",
+        "shop.buyer 1-2",
+    ),
     "txt": ("type = 1\nlet x = 2\nreturn (x)\n", ""),
 }
 

@@ -21,7 +21,6 @@ SYMBOLS = {
     "ring.c": "RING_NEXT 6, ring 11, ring_new 19-22, ring_reset 27, ring_status 30",
     "shape.rs": "Circle 6-8, Circle 12, .fmt 13-14, Area 19, .twice 22, tests 27,"
     " .the_area_of_nothing_is_nothing 28-29, square 34",
-    "shop.sql": "shop.customer 3-4, best_customers 9, greet 16",
     "Cache.scala": "Cache 6-7, .put 9, Cache 14, .apply 17, .ordering 20, Impl 28, .get 29,"
     " Color 34, .f 36, foo 38, .compare 39, shout 43",
     "ImageCache.swift": "ImageCache 4-5, .image 15-16, .count 25,"
