@@ -13,7 +13,7 @@ from tests.fakes import tiny_model
 NOWHERE = "http://127.0.0.1:9"
 """An address where nothing listens."""
 ISOLATED = ("unshare", "--map-root-user", "--net")
-MOST_SECONDS_OF_WAITING = 5
+MOST_SECONDS_OF_WAITING = 20
 
 
 def _can_isolate():
