@@ -28,7 +28,7 @@ from kebab.rag.passages import Passage
 from kebab.rag.prompt import Evidence, Quote, SupportingQuote, remove_frame
 from kebab.rag.support import ParsedClaim, check_support, parse_claim, parse_code, select_quote
 from kebab.text.normalize import compile_lazily, split_names
-from kebab.text.sentences import LayoutKind, build_layout, find_sentence_spans
+from kebab.text.sentences import LayoutKind, build_layout, find_sentences
 from kebab.wire.ask import AnswerWarning
 
 _OPEN_ENDS = ("?", "？", "\u061f", "\u037e", ":", "：")
@@ -97,7 +97,7 @@ def _find_prose(marked: MarkedText) -> list[Span]:
     blocks = [block for block in build_layout(text).blocks if block.kind is LayoutKind.HEADING]
     headings = [(block.start, block.end) for block in blocks]
     found: list[Span] = []
-    for start, end in find_sentence_spans(text):
+    for start, end, _ in find_sentences(text):
         if is_inside(code, start) or is_inside(headings, start):
             continue
         low, high = found[-1] if found else (0, 0)

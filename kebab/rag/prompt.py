@@ -4,7 +4,9 @@ Text that imitates the delimiters of the prompt or the markup of a chat template
 """
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,8 +15,10 @@ from kebab.core.answers import Message, Turn
 from kebab.core.chunks import is_front_matter
 from kebab.core.queries import Hit, Snippet, StoredChunk
 from kebab.errors.catalog import ContextOverflow
-from kebab.text.language import Language
-from kebab.text.model_input import build_digest, escape_text, estimate_tokens, fit_sentences
+from kebab.text.language import Language, snap_to_grapheme
+from kebab.text.model_input import build_digest, escape_text, estimate_tokens
+from kebab.text.normalize import trim_span
+from kebab.text.sentences import find_sentences
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
@@ -298,6 +302,46 @@ def _cut(passage: Evidence, snippet: Snippet, budget: int) -> Evidence:
         text, limit, match, lambda part: estimate_tokens(escape_evidence(part))
     )
     return replace(passage, text=text[start:end], start=start)
+
+
+_LEAST_REACH = 40
+"""The least number of characters before a position in which a blank is looked for."""
+
+
+def fit_sentences(
+    text: str, budget: int, position: int = 0, estimate: Callable[[str], int] = estimate_tokens
+) -> tuple[int, int]:
+    """Return the span of whole sentences around a position that fits a token budget.
+
+    It begins with the sentence of the position, which is cut when it alone is too long.
+    """
+    spans = [(one.start, one.end) for one in find_sentences(text)] or [(0, len(text))]
+    starts = [start for start, _ in spans]
+    costs = [estimate(text[start:after]) for start, after in pairwise([*starts, spans[-1][1]])]
+    first = last = max(0, bisect_right(starts, position) - 1)
+    spent = costs[first]
+    if spent > budget:
+        start, end = spans[first]
+        ends = range(start + 1, end + 1)
+        count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
+        limit = ends[max(0, count - 1)]
+        return trim_span(
+            text, start, limit if limit == end else _find_border(text, limit, start + 1)
+        )
+    while last + 1 < len(spans) and spent + costs[last + 1] <= budget:
+        last += 1
+        spent += costs[last]
+    while first > 0 and spent + costs[first - 1] <= budget:
+        first -= 1
+        spent += costs[first]
+    return spans[first][0], spans[last][1]
+
+
+def _find_border(text: str, position: int, least: int = 1) -> int:
+    """Return the last blank shortly before a position, else the nearest border of graphemes."""
+    reach = max(least, position - max(_LEAST_REACH, position // 4))
+    blank = max(text.rfind(" ", reach, position), text.rfind("\n", reach, position))
+    return blank if blank > 0 else max(least, snap_to_grapheme(text, position))
 
 
 _HISTORY_TURNS = 2

@@ -7,47 +7,19 @@ dates, such as `03/04/2024`, is none.
 import re
 from calendar import monthrange
 from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
-from kebab.text.normalize import compile_lazily
+from kebab.text.normalize import compile_lazily, load_words
 
 _YEARS = range(1000, 2200)
 _NAME_YEARS = range(1900, 2100)
 _MAX_CHARS = 100
-_MONTH_NAMES = """
-jan january januar janvier enero ene gennaio gen janeiro januari januar jänner styczeń stycznia
-  leden ledna января январь січня ocak ianuarie január tammikuu tammikuuta ιανουαρίου gener
-feb february februar février févr febrero febbraio fevereiro februari luty lutego únor února февраля
-  февраль лютого şubat februarie február helmikuu helmikuuta φεβρουαρίου febrer
-mar march märz mär mars marzo março mart maart marzec marca březen března марта март березня martie
-  március maaliskuu maaliskuuta μαρτίου març
-apr april avril avr abril aprile kwiecień kwietnia duben dubna апреля апрель квітня nisan aprilie
-  április huhtikuu huhtikuuta απριλίου
-may mai mayo maggio mag maio mei maj maja květen května мая май травня mayıs május toukokuu
-  toukokuuta μαΐου maig
-jun june juni juin junio giugno giu junho czerwiec czerwca červen června июня июнь червня haziran
-  iunie június kesäkuu kesäkuuta ιουνίου juny
-jul july juli juillet juil julio luglio lug julho lipiec lipca červenec července июля июль липня
-  temmuz iulie július heinäkuu heinäkuuta ιουλίου juliol
-aug august août agosto ago augustus augusti sierpień sierpnia srpen srpna августа август серпня
-  ağustos augusztus elokuu elokuuta αυγούστου agost
-sep sept september septembre septiembre settembre setembro wrzesień września září сентября сентябрь
-  вересня eylül septembrie szeptember syyskuu syyskuuta σεπτεμβρίου setembre
-oct october oktober okt octobre octubre ottobre ott outubro październik października říjen října
-  октября октябрь жовтня ekim octombrie október lokakuu lokakuuta οκτωβρίου
-nov november novembre noviembre novembro listopad listopada listopadu ноября ноябрь листопада kasım
-  noiembrie marraskuu marraskuuta νοεμβρίου
-dec december dezember dez décembre déc diciembre dic dicembre dezembro grudzień grudnia prosinec
-  prosince декабря декабрь грудня aralık decembrie joulukuu joulukuuta δεκεμβρίου desembre desember
-"""
-"""The names of each month, January first, and their short forms in the languages of Europe."""
-
 _MONTHS = {
-    name: number
-    for number, names in enumerate(re.split(r"\n(?=\S)", _MONTH_NAMES.strip()), 1)
-    for name in names.split()
+    name: int(number) for number, names in load_words("months").items() for name in names.split()
 }
+"""The months by their names and short forms in the languages of Europe."""
+
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _OF = "(?:of |de |del |d['’])?"
@@ -73,9 +45,7 @@ _TIME = (
 )
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?"
 _FOLDERS = re.compile(r"(?:^|/)(?P<year>\d{4})/(?P<month>\d\d)/(?P<day>\d\d)(?!\d)", re.ASCII)
-_EITHER_ORDER = re.compile(r"(\d{1,2})[/-](\d{1,2})[/-](\d{4})\Z", re.ASCII)
 _EPOCH = re.compile(r"(\d{10})(?:\d{3})?\Z", re.ASCII)
-_LAST_MONTH = 12
 
 
 _VALUES = tuple(
@@ -91,7 +61,9 @@ _NAMES = (
 )
 """The patterns of dates inside the names of files."""
 
-_EITHER = compile_lazily(r"(?<![\w./-])(\d{1,2})[/-](\d{1,2})[/-](\d{4})(?![\w/-])")
+_EITHER = compile_lazily(r"(?<![\w./-])([0-9]{1,2})[/-]([0-9]{1,2})[/-]([0-9]{4})(?![\w/-])")
+"""A day and a month in either order before a year."""
+
 _KANJI = "〇一二三四五六七八九十"
 _EASTERN = compile_lazily(
     rf"(?:(?P<year>\d{{4}}|[{_KANJI[:10]}]{{4}}) ?[年년] ?)?"
@@ -140,10 +112,11 @@ def parse_date(text: str) -> str | None:
     for pattern in _VALUES:
         match = pattern.fullmatch(text)
         if match:
-            return _build(match, _YEARS)
+            return _build(match)
     if epoch := _EPOCH.match(text):  # seconds or milliseconds since 1970
         return _format_time(datetime.fromtimestamp(int(epoch[1]), UTC))
-    return _parse_either_order(text)
+    either = _EITHER.fullmatch(text)
+    return either and _build_in_either_order(either)
 
 
 _AGE = re.compile(r"(\d{1,6}) ?([a-z]+)(?: ago)?")
@@ -269,22 +242,11 @@ def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
         return []
     found = [WrittenDate(*one) for one in iter_dates(text)]
     readers: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]] = [
-        (_EITHER, lambda match: _parse_either_order(match[0])),
-        (
-            _EASTERN,
-            lambda match: _format_day(
-                _read_year(match["year"] or "0"),
-                _read_eastern(match["month"]),
-                _read_eastern(match["day"]),
-            ),
-        ),
+        (_EITHER, _build_in_either_order),
+        (_EASTERN, _build),
         (_MONTH_OF_YEAR, _write_month),
+        *((one, _build) for one in _DAYS_OF_MONTHS if not whole),
     ]
-    if not whole:
-        readers += [
-            (one, lambda match: _format_day(0, _read_month(match), int(match["day"])))
-            for one in _DAYS_OF_MONTHS
-        ]
     for pattern, build in readers:
         dates = ((match.span(), build(match)) for match in pattern.finditer(text))
         found += [WrittenDate(*span, value) for span, value in dates if value]
@@ -302,76 +264,62 @@ def write_dates(text: str) -> str:
     return text
 
 
-def _read_month(match: re.Match[str]) -> int:
-    return _MONTHS[match["month"].lower()]
-
-
 def _write_month(match: re.Match[str]) -> str | None:
-    month = match["iso"] or f"{match['year']}-{_read_month(match):02}"
+    month = match["iso"] or f"{match['year']}-{_MONTHS[match['month'].lower()]:02}"
     return month if "01" <= month[5:] <= "12" else None
 
 
-def _format_day(year: int, month: int, day: int) -> str | None:
-    """Return `YYYY-MM-DD`, or `--MM-DD` for the year 0; None when there is no such day."""
-    try:
-        known = date(year or 2000, month, day).isoformat()  # a leap year
-    except ValueError:
-        return None
-    return known if year else f"-{known[4:]}"
-
-
-def _read_year(year: str) -> int:
-    """Return a year that is written in digits or in Chinese, place by place."""
-    return int("".join(str(_KANJI.index(one)) if one in _KANJI else one for one in year))
-
-
-def _read_eastern(number: str) -> int:
-    """Return a number up to 99 that is written in digits or in Chinese."""
-    if number.isdecimal():
-        return int(number)
-    tens, ten, ones = number.rpartition("十")
-    high = (_KANJI.find(tens) if tens else 1) if ten else 0
-    return 10 * high + max(0, _KANJI.find(ones or _KANJI[0]))
+def _read_number(text: str) -> int:
+    """Return a number that is written in digits, or in Chinese: place by place or with `十`."""
+    if text.isdecimal():
+        return int(text)
+    tens, ten, ones = text.rpartition("十")
+    places = (tens or "一") + (ones or "〇") if ten else ones
+    return int("".join(str(_KANJI.index(place)) for place in places))
 
 
 def _find_first(text: str) -> str | None:
     return next((found for _, _, found in iter_dates(text, _NAME_YEARS)), None)
 
 
-def _build(match: re.Match[str], years: range) -> str | None:
+def _build(match: re.Match[str], years: range = _YEARS) -> str | None:
     """Return the date of a match, as a time in UTC when it has a time and its zone."""
     parts = match.groupdict()
-    month = _MONTHS.get(parts["month"].lower()) or int(parts["month"])
+    year, month = parts.get("year"), parts["month"].lower()
+    day = _format_day(
+        _read_number(year) if year else None,
+        _MONTHS.get(month) or _read_number(month),
+        _read_number(parts["day"]),
+        years,
+    )
+    zone = (parts.get("zone") or "").upper()
+    if not (day and zone):
+        return day
+    clock = f"{parts['hour']:0>2}:{parts['minute']}:{parts['second'] or '00'}"
     try:
-        day = date(int(parts["year"]), month, int(parts["day"]))
-        if parts.get("zone"):
-            zone = parts["zone"].upper()
-            offset = timedelta()
-            if zone[0] in "+-":
-                offset = timedelta(hours=int(zone[:3]), minutes=int(zone[0] + zone[-2:]))
-            clock = (int(parts["hour"]), int(parts["minute"]), int(parts["second"] or 0))
-            local = datetime(day.year, day.month, day.day, *clock, tzinfo=timezone(offset))
-            return _format_time(local.astimezone(UTC))
-    except (ValueError, OverflowError):
+        local = datetime.fromisoformat(f"{day}T{clock}{zone if zone[0] in '+-' else 'Z'}")
+    except ValueError:
         return None
-    return day.isoformat() if day.year in years else None
+    return _format_time(local.astimezone(UTC))
+
+
+def _build_in_either_order(match: re.Match[str]) -> str | None:
+    """Return the date of a match whose order is clear, because one of its numbers is no month."""
+    first, second, year = map(int, match.groups())
+    readings = {_format_day(year, first, second), _format_day(year, second, first)} - {None}
+    return readings.pop() if len(readings) == 1 else None
+
+
+def _format_day(year: int | None, month: int, day: int, years: range = _YEARS) -> str | None:
+    """Return `YYYY-MM-DD`, or `--MM-DD` without a year; None when there is no such day."""
+    try:
+        known = date(2000 if year is None else year, month, day)  # a leap year
+    except ValueError:
+        return None
+    if year is None:
+        return f"-{known.isoformat()[4:]}"
+    return known.isoformat() if year in years else None
 
 
 def _format_time(moment: datetime) -> str | None:
     return f"{moment:%Y-%m-%dT%H:%M:%SZ}" if moment.year in _YEARS else None
-
-
-def _parse_either_order(text: str) -> str | None:
-    """Return the date of numbers whose order is clear because one of them is no month."""
-    match = _EITHER_ORDER.match(text)
-    if match is None:
-        return None
-    first, second, year = map(int, match.groups())
-    if first == second or (first > _LAST_MONTH) != (second > _LAST_MONTH):
-        month = min(first, second)
-        day = max(first, second)
-        try:
-            return date(year, month, day).isoformat() if year in _YEARS else None
-        except ValueError:
-            return None
-    return None

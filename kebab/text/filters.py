@@ -9,7 +9,6 @@ import fnmatch
 import glob
 import os
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -22,6 +21,7 @@ from kebab.core.files import join_root, resolve_links
 from kebab.core.spelling import MAX_NEAREST, find_alike_spellings
 from kebab.errors.system import escape_undecodable
 from kebab.text.dates import parse_date
+from kebab.text.normalize import fold_name
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
 """One pattern for each path segment; None matches any number of segments."""
@@ -122,10 +122,10 @@ def list_readings(pattern: str, working_folder: str) -> list[str]:
 
 
 def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
-    if _is_on_disk(pattern):
+    if _ON_DISK.match(pattern):
         yield from _list_disk_readings(pattern, working_folder)
         pattern = pattern.removeprefix("./")
-        if _is_on_disk(pattern):
+        if _ON_DISK.match(pattern):
             return
     if _BRACES.search(pattern) and not re.search(r"[*?]", pattern):
         bare = pattern.rstrip("/")
@@ -138,10 +138,6 @@ def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
     elif pattern.strip("/"):
         yield from (f"{start}{one}" for start in ("", "**/") for one in _spell(pattern))
         yield from _list_disk_readings(pattern, working_folder)
-
-
-def _is_on_disk(pattern: str) -> bool:
-    return _ON_DISK.match(pattern) is not None or pattern.startswith("/")
 
 
 def _list_disk_readings(pattern: str, working_folder: str) -> Iterator[str]:
@@ -235,4 +231,4 @@ def _read_value(text: str) -> float | str:
 
 
 def _fold(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold().strip().lstrip("#")
+    return fold_name(text).lstrip("#")

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 
 from msgspec import Struct
 
@@ -268,16 +269,10 @@ def get_language_name(code: str) -> str:
 
 def detect_document_language(text: str, blocks: Iterable[Block]) -> str | None:
     """Return the ISO 639 code of most of a document's prose, or None when unsure."""
-    parts: list[str] = []
-    size = 0
-    for block in blocks:
-        if block.kind in _PROSE:
-            parts.append(text[block.start : min(block.end, block.start + _SAMPLE)])
-            size += len(parts[-1])
-            if size >= _SAMPLE:
-                break
-    prose = "\n".join(parts)[:_SAMPLE]
-    return detect_language(_NOISE.sub(" ", prose))
+    prose = (
+        text[one.start : min(one.end, one.start + _SAMPLE)] for one in blocks if one.kind in _PROSE
+    )
+    return detect_text_language("\n".join(islice(prose, _SAMPLE)))
 
 
 def detect_language(sample: str) -> str | None:

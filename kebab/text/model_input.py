@@ -1,19 +1,16 @@
-"""Prepares text for a language model: estimates tokens, cuts to a budget, and escapes markup.
+"""Prepares text for a language model: estimates tokens, and escapes markup.
 
 Text of documents is data and never instructions: what imitates the delimiters of the prompt or the
 markup of a chat template is escaped.
 """
 
 import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2s
-from itertools import count, pairwise
+from itertools import count
 
-from kebab.text.language import snap_to_grapheme
-from kebab.text.normalize import compile_lazily, trim_span
-from kebab.text.sentences import find_sentence_spans
+from kebab.text.normalize import compile_lazily
 
 _WORD = compile_lazily(r"[A-Z]?[a-z]+")
 _SHORT_WORD = 1.1
@@ -41,9 +38,6 @@ _SCRIPT_WEIGHTS = (
 _ASTRAL = compile_lazily("[\U00010000-\U0010ffff]")
 """Emoji and rare characters count twice as other characters."""
 
-_LEAST_REACH = 40
-"""The least number of characters before a position in which a blank is looked for."""
-
 
 def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text; the estimate is rather too high than too low."""
@@ -62,42 +56,6 @@ def _estimate_non_ascii(text: str) -> float:
     non_ascii = len(text) - len(text.encode("ascii", "ignore"))
     other = non_ascii - sum(count for _, count in counts) + len(_ASTRAL.findall(text))
     return sum(weight * count for weight, count in counts) + 2.5 * other
-
-
-def fit_sentences(
-    text: str, budget: int, position: int = 0, estimate: Callable[[str], int] = estimate_tokens
-) -> tuple[int, int]:
-    """Return the span of whole sentences around a position that fits a token budget.
-
-    It begins with the sentence of the position, which is cut when it alone is too long.
-    """
-    spans = find_sentence_spans(text) or [(0, len(text))]
-    starts = [start for start, _ in spans]
-    costs = [estimate(text[start:after]) for start, after in pairwise([*starts, spans[-1][1]])]
-    first = last = max(0, bisect_right(starts, position) - 1)
-    spent = costs[first]
-    if spent > budget:
-        start, end = spans[first]
-        ends = range(start + 1, end + 1)
-        count = bisect_right(ends, budget, key=lambda position: estimate(text[start:position]))
-        limit = ends[max(0, count - 1)]
-        return trim_span(
-            text, start, limit if limit == end else _find_border(text, limit, start + 1)
-        )
-    while last + 1 < len(spans) and spent + costs[last + 1] <= budget:
-        last += 1
-        spent += costs[last]
-    while first > 0 and spent + costs[first - 1] <= budget:
-        first -= 1
-        spent += costs[first]
-    return spans[first][0], spans[last][1]
-
-
-def _find_border(text: str, position: int, least: int = 1) -> int:
-    """Return the last blank shortly before a position, else the nearest border of graphemes."""
-    reach = max(least, position - max(_LEAST_REACH, position // 4))
-    blank = max(text.rfind(" ", reach, position), text.rfind("\n", reach, position))
-    return blank if blank > 0 else max(least, snap_to_grapheme(text, position))
 
 
 _LINE_ENDS = compile_lazily(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")

@@ -7,7 +7,6 @@ Suffixes may be left out.
 
 import posixpath
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
@@ -20,7 +19,7 @@ from kebab.core.ids import DocId
 from kebab.core.media import detect_media_type
 from kebab.text.dates import find_date_in_path, parse_date
 from kebab.text.language import is_dense, split_units
-from kebab.text.normalize import normalize_for_index, split_names
+from kebab.text.normalize import fold_name, normalize_for_index, split_names
 from kebab.text.tokenizer import tokenize_unit
 
 _VAGUE_STEMS = split_names("readme index _index")
@@ -173,7 +172,7 @@ def compute_link_key(target: str) -> str:
 
     The name of a day is its date.
     """
-    name = _strip_suffix(fold_target(target).rstrip("/").rpartition("/")[2])
+    name = _strip_suffix(fold_name(target).rstrip("/").rpartition("/")[2])
     return parse_date(target) or parse_date(name) or name
 
 
@@ -186,11 +185,6 @@ def _list_names(document: LinkTarget) -> list[str]:
     """Return the names of a document; Logseq writes the slashes of a page as `___` or `%2F`."""
     stem = _strip_suffix(document.path.rpartition("/")[2])
     return [document.title, *document.aliases, unquote(stem.replace("___", "/"))]
-
-
-def fold_target(target: str) -> str:
-    """Return a path or a name in the form in which links are compared."""
-    return unicodedata.normalize("NFC", target).casefold().strip()
 
 
 def _strip_suffix(path: str) -> str:
@@ -207,13 +201,13 @@ class LinkResolver:
         self._by_key: defaultdict[tuple[str, str], list[tuple[str, DocId]]] = defaultdict(list)
         ordered = sorted(documents, key=lambda one: (len(one.path), one.path))
         for one in ordered:
-            path = fold_target(one.path)
+            path = fold_name(one.path)
             plain = _strip_suffix(path)
             self._by_key[one.source, plain.rpartition("/")[2]].append((plain, one.doc_id))
             for form in (path, plain):
                 self._by_path.setdefault((one.source, form), one.doc_id)
             names = _list_names(one)
-            for name in (*map(fold_target, names), *filter(None, map(parse_date, names))):
+            for name in (*map(fold_name, names), *filter(None, map(parse_date, names))):
                 self._by_name.setdefault((one.source, name), one.doc_id)
 
     def resolve(self, link: Link) -> DocId | None:
@@ -221,8 +215,8 @@ class LinkResolver:
 
         Among several documents of one name, the one with the shortest path wins.
         """
-        target = fold_target(link.target)
-        folder = posixpath.dirname(fold_target(link.path))
+        target = fold_name(link.target)
+        folder = posixpath.dirname(fold_name(link.path))
         for base in (folder, ""):
             path = posixpath.normpath(posixpath.join(base, target.lstrip("/")))
             for form in (path, _strip_suffix(path)):

@@ -5,8 +5,13 @@ milliseconds, and a short command uses few of the patterns of the modules that i
 """
 
 import re
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any, cast
+
+import msgspec
 
 
 class LazyPattern:
@@ -56,6 +61,17 @@ def split_names(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
+@cache
+def _read_words() -> dict[str, dict[str, str]]:
+    lists = Path(__file__).with_name("words.json").read_bytes()
+    return msgspec.json.decode(lists, type=dict[str, dict[str, str]])
+
+
+def load_words(table: str) -> Mapping[str, str]:
+    """Return the rows of a table of `words.json`, such as stop words by the code of a language."""
+    return _read_words()[table]
+
+
 def normalize_for_index(text: str) -> str:
     """Return the text in NFKC with ASCII digits, without invisible characters.
 
@@ -64,8 +80,6 @@ def normalize_for_index(text: str) -> str:
     """
     if text.isascii():
         return text
-    import unicodedata
-
     if not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", _EXPONENT.sub(_separate_exponent, text))
     return _INVISIBLE.sub("", text).translate(_DIGITS)
@@ -81,14 +95,17 @@ def _separate_exponent(found: re.Match[str]) -> str:
 
 def normalize_punctuation(text: str) -> str:
     """Return a text in NFKC with plain quotes and dashes, without signs of emphasis."""
-    import unicodedata
-
     return unicodedata.normalize("NFKC", text).translate(_PUNCTUATION)
 
 
 def fold_text(text: str) -> str:
     """Return a text with plain punctuation, in lower case and with single blanks."""
     return " ".join(normalize_punctuation(text).lower().split())
+
+
+def fold_name(name: str) -> str:
+    """Return a name in the form in which names are compared."""
+    return unicodedata.normalize("NFC", name).casefold().strip()
 
 
 def count_alike(one: str, other: str) -> int:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.text.normalize import compile_lazily, split_names, trim_span
+from kebab.text.normalize import compile_lazily, load_words, split_names, trim_span
 
 _WIDE_STOPS = "\u3002\uff01\uff1f\uff61\uff0e"
 _WIDE = frozenset(_WIDE_STOPS)
@@ -58,27 +58,12 @@ _OPENED_BLOCK = compile_lazily(r"\s*(?:[-*+>]\s|[#|]|```|~~~|\d{1,3}[.)]\s)")
 _LINE_END = compile_lazily(f"[{_STOPS}:|][\"'\u201d\u2019\u00bb)\\]*_\\s]*$")
 
 
-_NEVER_LAST = split_names(
-    "dr mr mrs ms prof st gen col lt sgt capt cmdr maj adm rev hon sen rep gov pres messrs mme"
-    " mlle mt ft vs viz cf resp approx ca al e.g i.e eg ie z.b d.h bzw usw evtl ggf inkl sog"
-    " bspw \u0433 \u0433\u0433 \u0443\u043b \u0434\u0440"
-    " \u0442.\u0435 \u0442.\u0434 \u0441\u043c"
+_NEVER_LAST, _BEFORE_NUMBERS, _SOMETIMES_LAST = (
+    split_names(load_words("abbreviations")[kind])
+    for kind in ("never_last", "before_numbers", "sometimes_last")
 )
-_BEFORE_NUMBERS = split_names(
-    "no nos nr fig figs eq eqs p pp vol vols ch sec sect art para ref refs ver v c s bd tab"
-    " jan feb mar apr jun jul aug sep sept oct nov dec n\u00ba"
-)
-_SOMETIMES_LAST = split_names("inc ltd co corp llc bros jr sr etc dept univ est assn ave blvd rd")
 _DEPENDING = _BEFORE_NUMBERS | _SOMETIMES_LAST
-_STARTERS = split_names(
-    "the a an in on at it he she they we i you this that these those his her its their there"
-    " however but and when while after before during since although as for from by with if not"
-    " some many most other one two three both each all no also today later another what who"
-    " how der die das ein eine er sie es im le la les il elle el los las"
-)
-_MONTHS = split_names(
-    "januar februar m\u00e4rz april mai juni juli august september oktober november dezember"
-)
+_STARTERS, _MONTHS = map(split_names, load_words("sentence_starts").values())
 _REACH = 40
 """How many code points around a full stop are read."""
 
@@ -412,11 +397,6 @@ def find_sentences(text: str) -> list[Sentence]:
         for span in _split_long(plain, start, end)
         if _WORD_SIGN.search(plain, *span)
     ]
-
-
-def find_sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Return the sentences of a text as [start, end) code points, in order."""
-    return [(one.start, one.end) for one in find_sentences(text)]
 
 
 def _split_block(plain: str, block: LayoutBlock) -> Iterator[tuple[int, int]]:

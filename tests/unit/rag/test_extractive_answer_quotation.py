@@ -11,7 +11,7 @@ from kebab.rag.extractive_answer import (
     rank_sentences,
 )
 from kebab.rag.prompt import Evidence
-from kebab.text.sentences import find_sentence_spans
+from kebab.text.sentences import find_sentences
 from tests.fakes.embedder import PROFILE
 from tests.fakes.evidence import stored
 
@@ -20,7 +20,7 @@ def make_sentences(text, *which, key=1, score=0.5, **fields):
     """Return the sentences of a note that are counted."""
     chunk = stored(text, key, **fields)
     passage = Evidence(marker=key, chunk=chunk, text=text)
-    spans = find_sentence_spans(text)
+    spans = find_sentences(text)
     return [
         ScoredSentence(passage=passage, start=spans[at][0], end=spans[at][1], score=score)
         for at in which

@@ -20,10 +20,12 @@ from kebab.rag.prompt import (
     estimate_evidence_tokens,
     estimate_overhead,
     estimate_prompt_tokens,
+    fit_sentences,
     is_declined,
     pack_evidence,
 )
 from kebab.text.language import Language, detect_question_language
+from kebab.text.model_input import estimate_tokens
 from tests.fakes.evidence import hit, stored
 
 CASES = Path(__file__).parents[2] / "cases" / "prompt"
@@ -298,3 +300,34 @@ def test_a_load_never_grows(count, prompt, window, is_told):
         assert less.answer_tokens <= load.answer_tokens
         assert bool(less.passages) == bool(count)
         load = less
+
+
+TEXT = (
+    "The pump was installed in 2019. It draws its heat from the lake. "
+    "The flow temperature is 55 degrees. Nobody has complained about noise."
+)
+
+
+def cut_text(text, tokens, at=0):
+    start, end = fit_sentences(text, tokens, at)
+    return text[start:end]
+
+
+def test_whole_sentences_from_the_given_position_are_returned():
+    place = TEXT.index("flow")
+
+    assert cut_text(TEXT, 12, place) == "The flow temperature is 55 degrees."
+    assert cut_text(TEXT, 22, place).startswith("The flow temperature is 55 degrees. Nobody")
+    assert cut_text(TEXT, 1_000, place) == TEXT
+
+
+def test_a_sentence_that_is_too_long_is_cut_between_words():
+    assert cut_text("alpha beta gamma delta epsilon", 4) == "alpha beta gamma"
+
+
+@given(text=st.text(max_size=400), tokens=st.integers(1, 60), at=st.integers(0, 400))
+def test_the_cut_text_is_verbatim_and_within_the_budget(text, tokens, at):
+    start, end = fit_sentences(text, tokens, min(at, len(text)))
+
+    assert 0 <= start <= end <= len(text)
+    assert estimate_tokens(text[start:end]) <= max(tokens, 5)

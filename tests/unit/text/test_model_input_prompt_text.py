@@ -3,13 +3,10 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from kebab.text.model_input import (
     escape_text,
     estimate_tokens,
-    fit_sentences,
     wrap_in_delimiters,
 )
 
@@ -113,34 +110,3 @@ def test_the_estimate_is_seldom_below_the_count_of_tokenizers_and_never_far_abov
     text, counted = CASES[name]["text"], CASES[name]["tokens"]
 
     assert counted <= estimate_tokens(text) <= counted * DEAR.get(name, 1.5)
-
-
-TEXT = (
-    "The pump was installed in 2019. It draws its heat from the lake. "
-    "The flow temperature is 55 degrees. Nobody has complained about noise."
-)
-
-
-def cut_text(text, tokens, at=0):
-    start, end = fit_sentences(text, tokens, at)
-    return text[start:end]
-
-
-def test_whole_sentences_from_the_given_position_are_returned():
-    place = TEXT.index("flow")
-
-    assert cut_text(TEXT, 12, place) == "The flow temperature is 55 degrees."
-    assert cut_text(TEXT, 22, place).startswith("The flow temperature is 55 degrees. Nobody")
-    assert cut_text(TEXT, 1_000, place) == TEXT
-
-
-def test_a_sentence_that_is_too_long_is_cut_between_words():
-    assert cut_text("alpha beta gamma delta epsilon", 4) == "alpha beta gamma"
-
-
-@given(text=st.text(max_size=400), tokens=st.integers(1, 60), at=st.integers(0, 400))
-def test_the_cut_text_is_verbatim_and_within_the_budget(text, tokens, at):
-    start, end = fit_sentences(text, tokens, min(at, len(text)))
-
-    assert 0 <= start <= end <= len(text)
-    assert estimate_tokens(text[start:end]) <= max(tokens, 5)

@@ -3,14 +3,14 @@ import pytest
 from kebab.text.sentences import (
     LONGEST,
     build_layout,
-    find_sentence_spans,
     find_sentence_starts,
+    find_sentences,
     is_abbreviation,
 )
 
 
 def parts(text):
-    return [text[start:end] for start, end in find_sentence_spans(text)]
+    return [text[start:end] for start, end, _ in find_sentences(text)]
 
 
 @pytest.mark.parametrize(
@@ -138,9 +138,9 @@ def test_blocks_of_markdown_bound_sentences(text, expected):
 
 def test_a_long_stretch_without_stops_is_cut_at_a_clause():
     text = "คำที่ยาวมาก " * 100 + "word, " * 100
-    found = find_sentence_spans(text)
+    found = find_sentences(text)
     assert len(found) > 2
-    assert all(end - start <= LONGEST for start, end in found)
+    assert all(end - start <= LONGEST for start, end, _ in found)
     assert "".join("".join(parts(text)).split()) == "".join(text.split())
 
 
@@ -165,7 +165,7 @@ def test_a_long_stretch_without_stops_is_cut_at_a_clause():
 )
 def test_spans_of_any_text_are_trimmed_ordered_and_disjoint(text):
     at = 0
-    for start, end in find_sentence_spans(text):
+    for start, end, _ in find_sentences(text):
         assert at <= start < end <= len(text)
         assert text[start:end] == text[start:end].strip()
         at = end
