@@ -182,9 +182,9 @@ def compute_margin(highest: float, background: CosineBackground) -> float:
     return count / (count + _FEW) * (distance - math.sqrt(2 * math.log(count)))
 
 
-STRONG = 0.8
 FAIR = 0.3
-"""The least calibrated scores of strong and fair confidence."""
+_LEAST_SCORES: dict[ConfidenceName, float] = {"strong": 0.8, "fair": FAIR, "weak": 0.0}
+"""The least calibrated scores of each confidence."""
 
 _MOSTLY = 0.5
 """From this on a query describes a need."""
@@ -233,12 +233,7 @@ def compute_relative_evidence(score: float, best: float) -> float:
 
 def classify_confidence(score: float) -> ConfidenceName:
     """Return the confidence of a calibrated score."""
-    if score >= STRONG:
-        return "strong"
-    return "fair" if score >= FAIR else "weak"
-
-
-_LEAST_SCORES = {"strong": STRONG, "fair": FAIR, "weak": 0.0}
+    return next((name for name, least in _LEAST_SCORES.items() if score >= least), "weak")
 
 
 def select_confident(

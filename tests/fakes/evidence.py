@@ -5,7 +5,7 @@ from typing import Any
 
 from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import Hit, Page, Snippet, StoredChunk
-from kebab.search.answerability import STRONG
+from kebab.search.answerability import classify_confidence
 from kebab.wire.search import DegradedChannel, Retrieval
 
 
@@ -54,7 +54,7 @@ def hit(chunk: StoredChunk, rank: int = 1, score: float = 0.9) -> Hit:
     return Hit(
         rank=rank,
         score=score,
-        confidence="strong" if score >= STRONG else "weak",
+        confidence="strong" if classify_confidence(score) == "strong" else "weak",
         chunk=chunk,
         snippet=Snippet(text=chunk.text[:80]),
         retrieval=retrieval(lexical_rank=rank, lexical_score=score, fusion_score=score),
