@@ -63,7 +63,7 @@ def parse_time(text: str, field: str, now: float) -> float:
 
 
 def build_filters(request: FilteredRequest[Reply], now: float) -> Filters:
-    """Convert the filters of a request.
+    """Convert the filters of a request; an empty string is a filter that is left out.
 
     Raises:
         InvalidInput: A date cannot be read, or a field is not valid UTF-8.
@@ -72,11 +72,11 @@ def build_filters(request: FilteredRequest[Reply], now: float) -> Filters:
     values: dict[str, Any] = {}
     for name in FILTERS:
         value = getattr(request, name)
-        values[name] = tuple(value) if isinstance(value, list) else value
+        values[name] = tuple(filter(None, value)) if isinstance(value, list) else value or None
     for name in ("since", "until"):
         if values[name] is not None:
             values[name] = parse_time(values[name], f"$.{name}", now)
-    if request.folder is not None:
+    if request.folder:
         values["folder"] = resolve_folder(request.folder)
     return Filters(**values)
 

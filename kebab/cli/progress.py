@@ -317,7 +317,7 @@ def refresh_folder(
         Cancelled: The user interrupted it.
         IoError: There is no such folder.
     """
-    if folder is None or not any(map(str.strip, queries)):
+    if not folder or not any(map(str.strip, queries)):
         return []
     from kebab.app.filters import resolve_folder
     from kebab.wire.health import SchemaRequest

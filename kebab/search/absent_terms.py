@@ -45,7 +45,14 @@ from kebab.text.stop_words import (
     is_listed_stop_word,
     reads_as_another_language,
 )
-from kebab.text.tokenizer import Term, collect_all_tokens, stem_word, tokenize, tokenize_unit
+from kebab.text.tokenizer import (
+    Term,
+    collect_all_tokens,
+    holds_unit,
+    stem_word,
+    tokenize,
+    tokenize_unit,
+)
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
@@ -246,7 +253,7 @@ class _KnownWords(Struct, frozen=True, dict=True):
         unit = normalize_for_index(word).replace("\u2019", "'")
         if "'" in unit:
             return self._is_known(max(tokenize_unit(unit)[:2], key=len))
-        return _holds_compound(unit, self._is_known)
+        return holds_unit(unit, self._is_known)
 
     def _is_written_alike(self, word: str) -> bool:
         """Return whether a word is written alike in the languages of query and first passage."""
@@ -322,22 +329,8 @@ def _find_absent(word: str, is_present: Lookup) -> Iterator[str]:
                 is_word = kind != "hiragana" or (alone and last - first == len(signs))
                 if is_word and _is_absent(signs[first:last], covered[first:last], kind):
                     yield "".join(signs[first:last])
-        elif not _holds_compound(unit, is_present):
+        elif not holds_unit(normalize_for_index(unit), is_present):
             yield word if len(units) == 1 else unit
-
-
-def _holds_compound(unit: str, is_present: Lookup) -> bool:
-    """Return whether a unit occurs as a whole, or all of its parts do."""
-    indexed = normalize_for_index(unit)
-    tokens = tokenize_unit(indexed)
-    if not tokens:
-        return True
-    if "." in indexed and re.fullmatch(r"[vV]?\d+(?:\.\d+)+", indexed):
-        return is_present(tokens[0])
-    whole = is_present(tokens[-1])
-    if indexed[-1] in "+#" or len(tokens) == 1:
-        return whole
-    return whole or all(map(is_present, tokens[:-1]))
 
 
 def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:

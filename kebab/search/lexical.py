@@ -30,7 +30,7 @@ from kebab.text.language import (
 )
 from kebab.text.normalize import normalize_for_index
 from kebab.text.stop_words import is_function_word, reads_as_another_language
-from kebab.text.tokenizer import Term, join_parts, tokenize_unit
+from kebab.text.tokenizer import Term, holds_unit, join_parts, tokenize_unit
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
@@ -374,10 +374,7 @@ class _FormFinder:
 
     def _is_present(self, unit: str) -> bool:
         """Return whether a passage holds a unit, as a whole or in its parts."""
-        *parts, whole = tokenize_unit(unit) or ("",)
-        if is_function_word(unit) or self._counts.get(whole, 1):
-            return True
-        return bool(parts) and all(self._counts[part] for part in parts)
+        return is_function_word(unit) or holds_unit(unit, lambda token: self._counts.get(token, 1))
 
     def _find_dates(self) -> dict[int, _Form | None]:
         """Return the tokens of dates that some passage holds, in whatever form."""
@@ -457,7 +454,7 @@ class _FormFinder:
         """Return the words that begin with a unit."""
         if len(unit) < _SHORTEST_START and unit not in self._starts:
             return None
-        return self._select(self._library.list_tokens(_make_token(unit)))
+        return self._select(self._library.list_tokens(_make_token(join_parts(unit))))
 
     def _find_inner(self, word: str) -> _Form | None:
         """Return the compounds that hold a word, and the numbers that hold it behind zeros."""
@@ -483,7 +480,7 @@ class _FormFinder:
 
 def _make_token(word: str) -> str:
     """Return the token of a whole word in the index."""
-    return (tokenize_unit(join_parts(word)) or ("",))[-1]
+    return (tokenize_unit(word) or ("",))[-1]
 
 
 def _replace_all(word: str, table: Mapping[str, str]) -> str:

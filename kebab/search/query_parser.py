@@ -72,6 +72,13 @@ class ParsedQuery(Struct, frozen=True, kw_only=True):
     excluded: tuple[Phrase, ...] = ()
     filters: Filters
 
+    @property
+    def excludes_all(self) -> bool:
+        """Whether every word of the query is excluded too."""
+        excluded = {one.terms for one in self.excluded if one.column is None}
+        words = {tuple(build_phrase_terms(word)) for word in self.words}
+        return bool(words) and words <= excluded
+
 
 def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
     """Return a parsed query; filters in its text are added to those that the request sets.

@@ -29,7 +29,6 @@ from kebab.search.retrieval import RankedCandidates, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.search.vector import DEGRADING
 from kebab.text.language import is_dense
-from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
@@ -68,8 +67,8 @@ def rerank_candidates(
     if candidates.model is None:
         if candidates.degraded or not candidates.parsed.terms:
             return candidates
-        return _add_note(
-            candidates, "words alone were searched, and reranking compares vectors", None
+        return candidates.add_note(
+            NAME, "words alone were searched, and reranking compares vectors"
         )
     weight = 1 - classify_intent(candidates.parsed).need
     limit = RERANKED_LIMIT if asked_for else _UNASKED_LIMIT
@@ -84,7 +83,7 @@ def rerank_candidates(
         common = candidates.model.load_prose_mean() if across else None
     except DEGRADING as signal:
         timer.record(NAME, 0, signal.format_message())
-        return _add_note(candidates, signal.format_message(), signal.format_hint())
+        return candidates.add_note(NAME, signal.format_message(), signal.format_hint())
     timer.record(NAME, len(tokens))
     cosines = compare_tokens(asked, tokens, common) if len(asked.spans) else {}
     if keys[1:]:
@@ -121,11 +120,6 @@ def _order(candidates: RankedCandidates, keys: Sequence[Key], scores: Scores) ->
     mean = sum(scores.values()) / max(len(scores), 1)
     order = sorted(keys, key=lambda key: -evidence[key] - scores.get(key, mean))
     return dict(zip(order, evidence.values(), strict=True))
-
-
-def _add_note(candidates: RankedCandidates, reason: str, hint: str | None) -> RankedCandidates:
-    note = DegradedChannel(channel=NAME, reason=reason, hint=hint)
-    return replace(candidates, degraded=(*candidates.degraded, note))
 
 
 def _embed_tokens(

@@ -116,6 +116,11 @@ class RankedCandidates(Struct, frozen=True, kw_only=True):
     match: float | None = None
     """How far the tokens of the first passages match; None when they were not compared."""
 
+    def add_note(self, channel: str, reason: str, hint: str | None = None) -> "RankedCandidates":
+        """Return the candidates with what a channel could not do."""
+        note = DegradedChannel(channel=channel, reason=reason, hint=hint)
+        return replace(self, degraded=(*self.degraded, note))
+
     def move(self, name: str, moved: Mapping[Key, float]) -> "RankedCandidates":
         """Return the candidates, first those that have changed places, with their new scores."""
         if not moved:
@@ -182,14 +187,23 @@ class Ranker:
             raise InvalidInput(field="$.query", cause="it is empty")
         text, filters = self._read_hashtags(query)
         parsed = parse_query(text, filters, prose=query.prose)
+        if parsed.excludes_all:
+            weighted = lexical.weigh_terms(self._library, parsed, self._counts)
+            nothing = RankedCandidates(
+                ranked=(),
+                method=Mode.LEXICAL,
+                parsed=parsed,
+                weighted=weighted,
+                lexical=ChannelResults(),
+            )
+            return nothing.add_note("lexical", "every word of the query is excluded, too")
         parsed = use_known_forms(self._library, parsed, self._counts)
         timer.record("parse", len(parsed.terms))
         found = self.rank_parsed(parsed, query.mode, timer, passages)
         if parsed.required and not found.ranked and (query.prose or is_question(parsed.plain)):
-            reason = "no passage holds the quoted words as they stand"
-            note = DegradedChannel(channel="lexical", reason=reason, hint=None)
             loose = self.rank_parsed(replace(parsed, required=()), query.mode, timer, passages)
-            return replace(loose, dropped=parsed.required, degraded=(*loose.degraded, note))
+            found = replace(loose, dropped=parsed.required)
+            found = found.add_note("lexical", "no passage holds the quoted words as they stand")
         return found
 
     def _read_hashtags(self, query: Query) -> tuple[str, Filters]:

@@ -38,6 +38,9 @@ _match_decimal_comma = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{1,2}").fullma
 _match_numbered = re.compile(r"(\d+)([^\W\d_]+)|([^\W\d_]{2,})(\d+)").fullmatch
 """`512GB`, `Python3`: a number and a word, of one letter only behind the number."""
 
+_match_suffixed = re.compile(r"[vV]?(\d+(?:\.\d+)+)[-_.]?([^\W_][\w.-]*)").fullmatch
+"""`v2.10.3-rc1`, `1.5kg`: a dotted number and what follows it."""
+
 _match_release = re.compile(r"([^\W\d_]{2,})(\d+(?:\.\d+)+)").fullmatch
 _split_parts = re.compile(r"[-._',+#^]+").split
 _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
@@ -139,23 +142,20 @@ def _tokenize_word(word: str) -> tuple[str, ...]:
 
 def _tokenize_compound(unit: str) -> Iterator[str]:
     """Yield the tokens of a unit that is more than one plain word."""
-    if number := _match_number(unit):
-        yield from _tokenize_version(number[1])
+    if number := read_number(unit):
+        yield from _tokenize_number(number)
+        return
+    if suffixed := _match_suffixed(unit):
+        yield from _tokenize_linked(suffixed[2])
+        yield from _tokenize_number(suffixed[1])
+        yield from _tokenize_word(join_parts("".join(suffixed.groups())))
         return
     if release := _match_release(unit):
         name, version = release.groups()
         yield from _tokenize_word(name)
-        yield from _tokenize_version(version)
+        yield from _tokenize_number(version)
         yield from _tokenize_word(name + version.partition(".")[0])
         yield from _tokenize_word(name + version.replace(".", ""))
-        return
-    if _match_decimal_comma(unit):
-        unit = unit.replace(".", "").replace(",", ".")
-        yield from _tokenize_version(unit)
-        return
-    if _match_grouped(unit):
-        unit = unit.replace(",", "").replace("'", "")
-        yield from _tokenize_version(unit) if "." in unit else (unit,)
         return
     parts: list[str] = []
     for word in filter(None, _split_parts(unit)):
@@ -175,13 +175,32 @@ def join_parts(unit: str) -> str:
     return "".join(_split_parts(unit)).lower()
 
 
-def _tokenize_version(number: str) -> Iterator[str]:
-    """Yield a dotted number whole, its first two places, and each place."""
+def read_number(unit: str) -> str | None:
+    """Return a number with points only: `1234.5` for `1,234.5` and `1.234,5`, `2.1` for `v2.1`."""
+    if number := _match_number(unit):
+        return number[1]
+    if _match_decimal_comma(unit):
+        return unit.replace(".", "").replace(",", ".")
+    return unit.replace(",", "").replace("'", "") if _match_grouped(unit) else None
+
+
+def _tokenize_number(number: str) -> Iterator[str]:
+    """Yield each place of a number, its first two places, and the whole number."""
     places = number.split(".")
-    yield number[:_TOKEN_LIMIT]
+    yield from places
     if len(places) > 2:  # noqa: PLR2004 - a third place makes the first two worth a token
         yield ".".join(places[:2])
-    yield from places
+    if len(places) > 1:
+        yield number[:_TOKEN_LIMIT]
+
+
+def holds_unit(unit: str, is_present: Callable[[str], object]) -> bool:
+    """Return whether a unit occurs as a whole, or in all of its parts if it is no number."""
+    *parts, whole = tokenize_unit(unit) or ("",)
+    if not whole or is_present(whole):
+        return True
+    has_parts = bool(parts) and unit[-1] not in "+#" and read_number(unit) is None
+    return has_parts and all(map(is_present, parts))
 
 
 def _tokenize_linked(unit: str) -> tuple[str, ...]:

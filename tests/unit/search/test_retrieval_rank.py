@@ -65,10 +65,13 @@ def test_each_mode_searches_its_channels(base):
     assert _keys(_rank(base, "oil", Mode.VECTOR)) == [1, 2]
 
 
-def test_in_prose_a_phrase_that_occurs_nowhere_is_searched_for_as_words(base):
+@pytest.mark.parametrize(
+    ("text", "prose"), [('what "oil embargo"', True), ('why did "oil embargo" end?', False)]
+)
+def test_the_words_of_a_question_are_searched_when_its_quotation_stands_nowhere(base, text, prose):
     base.add("a.md", "an embargo on oil")
 
-    ranking = _rank(base, 'what is an "oil embargo"', prose=True)
+    ranking = _rank(base, text, prose=prose)
 
     assert _keys(ranking) == [1]
     assert [one.text for one in ranking.dropped] == ["oil embargo"]
@@ -82,13 +85,14 @@ def test_a_phrase_restricts_both_channels(base):
     assert _keys(_rank(base, '"oil embargo"')) == [2]
 
 
-def test_the_words_of_a_question_are_searched_when_its_quotation_stands_nowhere(base):
+@pytest.mark.parametrize("text", ["oil -oil", "embargoes NOT embargo", "e-oil -e-oil"])
+def test_a_query_that_excludes_all_of_its_words_finds_nothing(base, text):
     base.add("a.md", "an embargo on oil")
 
-    ranking = _rank(base, 'why did "the oil embargo" end?')
+    ranking = _rank(base, text)
 
-    assert _keys(ranking) == [1]
-    assert [phrase.text for phrase in ranking.dropped] == ["the oil embargo"]
+    assert _keys(ranking) == []
+    assert [one.channel for one in ranking.degraded] == ["lexical"]
 
 
 def test_filters_alone_list_the_first_passage_of_each_document_first(base):
