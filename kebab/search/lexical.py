@@ -28,7 +28,7 @@ from kebab.text.language import (
     iter_unit_matches,
     split_units,
 )
-from kebab.text.normalize import normalize_for_index
+from kebab.text.normalize import load_words, normalize_for_index
 from kebab.text.stop_words import is_function_word, reads_as_another_language
 from kebab.text.tokenizer import Term, holds_unit, join_parts, tokenize_unit
 
@@ -265,28 +265,18 @@ _SHORTEST_START, _SHORTEST_INNER = 4, 5
 """The least letters with which longer words begin, or which they hold elsewhere."""
 
 _MOST_FORMS = 16
-_DIGRAPHS: tuple[dict[str, str], ...] = (
-    {"ae": "ä", "oe": "ö", "ue": "ü"},
-    {"ae": "ä", "oe": "ö", "ue": "ü", "ss": "ß"},
-    {"ae": "æ", "oe": "ø", "aa": "å"},
-    {"oe": "œ"},
-    {"dj": "đ"},
-    {"th": "þ"},
-    {"و": "ؤ", "ي": "ئ"},
-)
+_DIGRAPHS = [
+    dict(pair.split("=") for pair in pairs.split()) for pairs in load_words("digraphs").values()
+]
 """Two letters for one that a keyboard lacks, by group of languages."""
-
-_SERBIAN = {
-    **dict(zip("абвгдђежзијклмнопрстћуфхцчш", "abvgdđežzijklmnoprstćufhcčš", strict=True)),
-    "љ": "lj",
-    "њ": "nj",
-    "џ": "dž",
-}
-"""The Latin letters of Serbian by the Cyrillic ones."""
 
 _SPELLINGS = tuple(
     spelling
-    for table in (*_DIGRAPHS, *({pair: one[pair]} for one in _DIGRAPHS for pair in one), _SERBIAN)
+    for table in (
+        *_DIGRAPHS,
+        *({pair: one[pair]} for one in _DIGRAPHS for pair in one),
+        load_words("serbian"),
+    )
     for spelling in (table, {new: old for old, new in table.items()})
 )
 """Tables of letters of which one is written for the other."""

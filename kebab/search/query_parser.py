@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
 from kebab.text.language import is_dense, split_units
-from kebab.text.normalize import split_names
+from kebab.text.normalize import load_words, split_names
 from kebab.text.stop_words import AUXILIARIES, is_question_word, is_stop_word, strip_stop_words
 from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
 
@@ -139,22 +139,8 @@ def is_identifier(word: str) -> bool:
     return len(word) <= _LONGEST_IDENTIFIER and re.fullmatch(_IDENTIFIER, word) is not None
 
 
-_COMMANDS = split_names(
-    "ansible apk apt apt-get aptitude awk aws az bash bzip2 cd chgrp chmod"
-    " chown chroot clang cmake conda cp cron crontab curl dd deno df dmesg dnf docker"
-    " docker-compose dotnet dpkg du etcdctl ffmpeg ffprobe fzf g++ gcc gcloud gdb gh git gpg grep"
-    " gunzip gzip htop ifconfig ip iptables istioctl java javac journalctl jq k9s kubeadm kubectl"
-    " ld ldd ln ls lsblk lsof minikube mkdir mongosh mv mvn mysql nc netcat netstat nginx nmap"
-    " npm npx nslookup openssl pacman passwd perl pgrep pip pip3 pipx pkill pnpm podman"
-    " poetry printf ps psql pytest python3 rclone redis-cli rg rm rmdir rpm rsync rustc rustup scp"
-    " sed sftp sh smbclient sqlite3 ssh ssh-keygen strace sudo su svn systemctl tar tcpdump"
-    " telnet terraform tmux tr traceroute ufw umount uname unzip useradd uv vim wc wget xargs xz"
-    " youtube-dl yt-dlp yum zip zsh zypper"
-)
-"""Programs whose names are seldom words of other topics; what follows them is a command line."""
-
-_PREFIXES = split_names("$ % > sudo run use using try type execute doas env nohup time xargs")
-"""Words before the name of a program."""
+_PROGRAMS, _WORDS_BEFORE = map(split_names, load_words("command_lines").values())
+"""Programs whose names are seldom words of other topics, and words before the name of a program."""
 
 _SHELL = split_names("| || && ; >> 2>&1 2> . ..")
 _is_option = re.compile(r"--[^\W_]\S*|-[A-Za-z]{1,2}\d*|-[A-Za-z][^\s=]*=\S*").fullmatch
@@ -166,9 +152,9 @@ def is_command_line(text: str) -> bool:
     words = text.lower().split()
     if any(map(_is_option, words)) or not _SHELL.isdisjoint(words):
         return True
-    named = (word for word in words if not (word in _PREFIXES or "=" in word))
+    named = (word for word in words if not (word in _WORDS_BEFORE or "=" in word))
     program = next(named, "")
-    return program in _COMMANDS or program.startswith(("./", "../", "~/"))
+    return program in _PROGRAMS or program.startswith(("./", "../", "~/"))
 
 
 _COLUMNS: dict[str, Column] = {

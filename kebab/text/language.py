@@ -16,7 +16,7 @@ from itertools import islice
 from msgspec import Struct
 
 from kebab.core.documents import Block, BlockKind
-from kebab.text.normalize import compile_lazily
+from kebab.text.normalize import compile_lazily, load_words
 from kebab.text.stop_words import LATIN_LANGUAGES, find_opened_language, list_languages_of_words
 
 MARKS = (
@@ -235,14 +235,7 @@ _ENOUGH_SHARE = 0.06
 _CLEAR_LEAD = 1.3
 
 
-_NAMES: dict[str, str] = dict(
-    re.findall(
-        r"(\w+):(\w+)",
-        "ar:Arabic da:Danish de:German el:Greek en:English es:Spanish fa:Persian fr:French"
-        " he:Hebrew hi:Hindi it:Italian ja:Japanese ko:Korean nl:Dutch pl:Polish pt:Portuguese"
-        " ru:Russian sv:Swedish th:Thai tr:Turkish uk:Ukrainian vi:Vietnamese zh:Chinese",
-    )
-)
+_NAMES = load_words("languages")
 _LATIN_WORD = compile_lazily(r"[A-Za-z\u00c0-\u024f][A-Za-z\u00c0-\u024f'\u2019-]*")
 _EASTERN = compile_lazily("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
 _HIRAGANA = compile_lazily("[\u3041-\u309f]")
