@@ -18,7 +18,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -347,13 +347,7 @@ def _is_absent(signs: list[str], covered: list[bool], kind: str | None) -> bool:
 
 def _find_holes(signs: list[str], covered: list[bool], first: int, last: int) -> Iterator[str]:
     """Yield the runs of characters between two positions that no present bigram covers."""
-    hole = ""
-    for sign, is_covered in zip(signs[first:last], covered[first:last], strict=True):
-        if not is_covered:
-            hole += sign
-            continue
-        if len(hole) >= _SHORTEST_RUN:
-            yield hole
-        hole = ""
-    if len(hole) >= _SHORTEST_RUN:
-        yield hole
+    for is_covered, places in groupby(range(first, last), covered.__getitem__):
+        hole = [signs[place] for place in places]
+        if not is_covered and len(hole) >= _SHORTEST_RUN:
+            yield "".join(hole)

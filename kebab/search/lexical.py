@@ -123,18 +123,12 @@ def search_lexical(
     return library.search_lexical(match, parsed.filters, limit) if match else []
 
 
-def find_required(library: "SqliteReader", parsed: ParsedQuery) -> list[Key]:
-    """Return the chunks that pass the filters and hold all required phrases, by rising key."""
-    return _find_keys(library, parsed, _join_phrases(" AND ", parsed.required))
-
-
-def find_excluded(library: "SqliteReader", parsed: ParsedQuery) -> list[Key]:
-    """Return the chunks with any excluded phrase."""
-    return _find_keys(library, parsed, _join_phrases(" OR ", parsed.excluded))
-
-
-def _find_keys(library: "SqliteReader", parsed: ParsedQuery, match: str) -> list[Key]:
-    found = library.search_lexical(match, parsed.filters, NO_LIMIT) if match else []
+def find_holding(
+    library: "SqliteReader", filters: Filters, phrases: Iterable[Phrase], operator: str
+) -> list[Key]:
+    """Return the chunks that pass the filters and hold phrases joined by `AND` or `OR`."""
+    match = _join_phrases(f" {operator} ", phrases)
+    found = library.search_lexical(match, filters, NO_LIMIT) if match else []
     return sorted(key for key, _ in found)
 
 

@@ -209,7 +209,6 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> "_OperatorRea
     if excludes and not text.isupper():
         text = _NOT.sub("-", text)
     reader = _OperatorReader(filters, excludes=excludes)
-    read = reader.read_quote if prose else reader.read_operator
     position = 0
     # Most queries have no operator, and need no pattern.
     found: list[re.Match[str]] = []
@@ -217,7 +216,7 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> "_OperatorRea
         pattern = _QUOTED_PATTERN if prose else _OPERATOR_PATTERN
         found = list(re.finditer(pattern, text, re.IGNORECASE))
     for match in found:
-        piece, before = read(match), text[position : match.start()]
+        piece, before = reader.read_operator(match), text[position : match.start()]
         reader.plain += f"{before} {piece.text} "
         reader.unquoted += f"{before} {'' if piece.is_phrase else piece.text} "
         position = match.end()
@@ -249,10 +248,6 @@ class _OperatorReader:
         self.required: list[Phrase] = []
         self.excluded: list[Phrase] = []
 
-    def read_quote(self, match: re.Match[str]) -> _Piece:
-        """Return the words of a quotation in prose."""
-        return _Piece(match["quoted"], _add_phrase(self.required, match["quoted"], None))
-
     def read_operator(self, match: re.Match[str]) -> _Piece:
         parts = match.groupdict()
         if parts["quoted"] is not None:
@@ -271,10 +266,10 @@ class _OperatorReader:
         return self._read_field(match[0], parts["name"].lower(), parts["value"])
 
     def _read_quoted(self, whole: str, parts: Mapping[str, str | None]) -> _Piece:
-        name, text = (parts["field"] or "").lower(), parts["quoted"] or ""
+        name, text = (parts.get("field") or "").lower(), parts["quoted"] or ""
         if name and name not in _COLUMNS:
             return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
-        if parts["minus"]:
+        if parts.get("minus"):
             return self._exclude(whole, text, _COLUMNS.get(name))
         return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))
 

@@ -97,11 +97,11 @@ class DocumentVectors:
         """Return the similarity of the nearest documents, and of the first of some others."""
         if self._vectors is None or not self.keys:
             return {}
-        scope = vector.SearchScope(self._library.list_allowed_keys(filters), self._own)
+        allowed = self._library.list_allowed_keys(filters)
         cosines: dict[Key, float] = defaultdict(float)
         for row in self._rows:
             for key, cosine in vector.find_nearest(
-                self._library, self._vectors, row, _MAX_NEAREST, scope
+                self._library, self._vectors, row, _MAX_NEAREST, allowed, self._own
             ):
                 cosines[key] += cosine
         totals: dict[DocId, float] = defaultdict(float)

@@ -319,7 +319,7 @@ class Ranker:
 
         The first of each document come before the others.
         """
-        excluded = set(lexical.find_excluded(self._library, parsed))
+        excluded = set(lexical.find_holding(self._library, parsed.filters, parsed.excluded, "OR"))
         allowed = self._library.list_allowed_keys(parsed.filters) or []
         keys = [key for key in allowed if key not in excluded][:CANDIDATE_LIMIT]
         owners = passages.find_doc_numbers(keys)

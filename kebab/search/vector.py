@@ -51,13 +51,6 @@ DEGRADING: tuple[type[Signal], ...] = (
 """Errors that disable the channel without failing a hybrid search."""
 
 
-class SearchScope(Struct, frozen=True):
-    """The chunks that may match: `allowed` by rising key (None: all), minus `excluded`."""
-
-    allowed: Sequence[Key] | None = None
-    excluded: frozenset[Key] = frozenset()
-
-
 class VectorMatches(Struct, frozen=True, kw_only=True):
     """The nearest chunks in order, every cosine that was computed, and the usual cosines."""
 
@@ -113,13 +106,14 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
                 return build_degraded("no passage is embedded yet", "kebab ingest")
             query, from_cache = embed_query(self.cache, embedder, parsed.plain)
             allowed = (
-                lexical.find_required(self.library, parsed)
+                lexical.find_holding(self.library, parsed.filters, parsed.required, "AND")
                 if parsed.required
                 else self.library.list_allowed_keys(parsed.filters)
             )
-            excluded = frozenset(lexical.find_excluded(self.library, parsed))
-            scope = SearchScope(allowed, excluded)
-            found = find_nearest(self.library, vectors, query, limit, scope)
+            excluded = frozenset(
+                lexical.find_holding(self.library, parsed.filters, parsed.excluded, "OR")
+            )
+            found = find_nearest(self.library, vectors, query, limit, allowed, excluded)
             cosines = dict(found)
             if missing := [key for key in candidates if key not in cosines]:
                 cosines |= vectors.compute_cosines(query, missing)
@@ -155,9 +149,14 @@ def embed_query(
 
 
 def find_nearest(
-    library: "SqliteReader", vectors: "Vectors", query: "Vector", limit: int, scope: SearchScope
+    library: "SqliteReader",
+    vectors: "Vectors",
+    query: "Vector",
+    limit: int,
+    allowed: Sequence[Key] | None = None,
+    excluded: Collection[Key] = (),
 ) -> list[KeyedScore]:
-    """Return the nearest chunks of a scope that the snapshot holds.
+    """Return the nearest chunks that the snapshot holds, of all or of those that are allowed.
 
     A row that the snapshot does not hold (a chunk deleted or written by another process) or that
     the query excludes does not count. The search is widened until the list is full or the index
@@ -165,8 +164,8 @@ def find_nearest(
     """
     wanted = limit + _SPARE
     while True:
-        rows = vectors.find_nearest(query, wanted, scope.allowed)
-        live = library.find_committed_keys([key for key, _ in rows]) - scope.excluded
+        rows = vectors.find_nearest(query, wanted, allowed)
+        live = library.find_committed_keys([key for key, _ in rows]).difference(excluded)
         found = [(key, cosine) for key, cosine in rows if key in live]
         if len(found) >= limit or len(rows) < wanted:
             return found[:limit]

@@ -299,7 +299,7 @@ def detect_question_language(question: str) -> Language:
     if first and len(_EASTERN.findall(question)) <= 1 and not _HIRAGANA.search(question):
         code = find_opened_language(first[0].lower().replace("\u2019", "'"))
     code = code or detect_language(question)
-    return Language(code, _NAMES.get(code)) if code in _NAMES else Language()
+    return Language(code, _NAMES[code]) if code and code in _NAMES else Language()
 
 
 def detect_text_language(text: str) -> str | None:

@@ -48,9 +48,9 @@ def test_words_that_occur_nowhere_lower_the_evidence(library):
 def test_required_and_excluded_phrases_are_found(library):
     question = parse_query('"words here" -rare', Filters())
 
-    assert len(lexical.find_required(library, question)) == 6
-    assert len(lexical.find_excluded(library, question)) == 1
-    assert lexical.find_required(library, parse_query("words here", Filters())) == []
+    assert len(lexical.find_holding(library, Filters(), question.required, "AND")) == 6
+    assert len(lexical.find_holding(library, Filters(), question.excluded, "OR")) == 1
+    assert lexical.find_holding(library, Filters(), (), "AND") == []
 
 
 def test_stop_words_are_searched_for_when_the_index_holds_no_term(library):

@@ -10,7 +10,6 @@ from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
 from kebab.search.query_parser import parse_query
 from kebab.search.vector import (
-    SearchScope,
     VectorMatches,
     VectorRetriever,
     embed_query,
@@ -54,7 +53,7 @@ def test_rows_outside_the_snapshot_do_not_count(base):
 
     stale: Any = Later()
 
-    found = find_nearest(stale, base.vectors, query, 20, SearchScope())
+    found = find_nearest(stale, base.vectors, query, 20)
 
     assert len(found) == 20
     assert not gone & {key for key, _ in found}
