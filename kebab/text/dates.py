@@ -25,12 +25,9 @@ _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _OF = "(?:of |de |del |d['’])?"
 _YEAR = r"(?P<year>\d{4})"
 _FORMS = (
-    rf"{_YEAR}-(?P<month>\d{{1,2}})-(?P<day>\d{{1,2}})",
-    rf"{_YEAR}/(?P<month>\d{{1,2}})/(?P<day>\d{{1,2}})",
+    rf"{_YEAR}(?P<mark>[-/_])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}})",
     rf"{_YEAR}\. ?(?P<month>\d{{1,2}})\. ?(?P<day>\d{{1,2}})\.?",
-    rf"{_YEAR}_(?P<month>\d{{1,2}})_(?P<day>\d{{1,2}})",
-    rf"{_YEAR}년 ?(?P<month>\d{{1,2}})월 ?(?P<day>\d{{1,2}})일",
-    rf"{_YEAR}年 ?(?P<month>\d{{1,2}})月 ?(?P<day>\d{{1,2}})日",
+    rf"{_YEAR}[년年] ?(?P<month>\d{{1,2}})[월月] ?(?P<day>\d{{1,2}})[일日]",
     rf"{_MONTH} {_DAY},? {_YEAR}",
     rf"{_DAY} {_OF}{_MONTH},? {_OF}{_YEAR}",
     rf"{_YEAR}\. {_MONTH} {_DAY}",

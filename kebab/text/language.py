@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from itertools import islice
 
 from msgspec import Struct
@@ -38,8 +37,6 @@ DENSE = (
     "\uf900-\ufad9\U0001b000-\U0001b16f\U00020000-\U0003134f"
 )
 """Scripts that are cut into bigrams: Han, Kana, Hangul, Bopomofo, Thai, Lao, Myanmar, Khmer."""
-
-_DENSE_RANGES = tuple(zip(DENSE[::3], DENSE[2::3], strict=True))
 
 DENSE_MARKS = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
@@ -100,15 +97,12 @@ def split_clusters(run: str) -> list[str]:
     return _CLUSTER.findall(run) if _MARK.search(run) else list(run)
 
 
+_DENSE_LETTER = compile_lazily(f"[{DENSE}]")
+
+
 def is_dense(unit: str) -> bool:
     """Return whether a unit is a run of a script without blanks."""
-    first = unit[0]
-    return first > "\u0e00" and _is_dense_letter(first)
-
-
-@lru_cache(maxsize=1 << 13)
-def _is_dense_letter(letter: str) -> bool:
-    return any(low <= letter <= high for low, high in _DENSE_RANGES)
+    return unit[0] > "\u0e00" and _DENSE_LETTER.match(unit) is not None
 
 
 _ANY_LETTER = compile_lazily(r"[^\W\d_]")

@@ -328,12 +328,10 @@ def build_phrase_terms(text: str) -> list[Term]:
 
     The last run of a dense script may continue in the text, so its last character gives no term.
     """
-    found = split_units(normalize_for_index(text))
-    terms = [Term(token) for unit in found[:-1] for token in tokenize_unit(unit)]
-    if not found:
-        return terms
-    if not is_dense(found[-1]):
-        return [*terms, *map(Term, tokenize_unit(found[-1]))]
-    grams = _make_bigrams(found[-1])
-    single = len(split_clusters(found[-1])) == 1
-    return [*terms, *(Term(gram, prefix=single) for gram in grams)]
+    units = split_units(normalize_for_index(text))
+    terms = [Term(token) for unit in units for token in tokenize_unit(unit)]
+    if units and is_dense(units[-1]):
+        last = terms.pop()
+        if len(split_clusters(units[-1])) == 1:
+            terms.append(Term(last.text, prefix=True))
+    return terms
