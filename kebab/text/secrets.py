@@ -16,6 +16,8 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from kebab.text.normalize import load_words
+
 MASK = "•"
 """The character in place of each one that is masked."""
 
@@ -24,14 +26,10 @@ _SHOWN = 4
 _LONG = 16
 """A secret with so many characters is long."""
 
-_STAND_INS = ("example", "placeholder", "xxxx", "your", "....", "****", "1234567890", MASK)
+_STAND_INS = (*load_words("placeholders")["keys"].split(), MASK)
 """Parts of keys in documentation that are none."""
 
-_PLACEHOLDERS = (
-    *_STAND_INS,
-    *("0000", "1234", "abcd", "admin", "bar", "change", "default", "demo", "dummy", "fake", "foo"),
-    *("insert", "passw", "redact", "replace", "sample", "secret", "test", "todo", "token", "user"),
-)
+_PLACEHOLDERS = (*_STAND_INS, *load_words("placeholders")["values"].split())
 """Parts of assigned values in documentation that are no secrets."""
 
 
@@ -145,20 +143,15 @@ _SIGN = (
 )
 """The rest of a name and what stands between it and its value, such as `_KEY"] = `."""
 _VALUE = r"""[ \t]{0,8}["'`]?([^\s"'`,;<>(){}\[\]|&]{10,4096}+)(?![(\[{.])"""
-_NAMES = {
-    "key": "access-key access_key accesskey accountkey api-key api_key apikey auth_key private_key",
-    "pass": "passe passphrase passwd password passwort",
-    **{name: name for name in ("credential", "pwd", "secret", "token")},
-    **{name: name for name in ("contraseña", "senha", "wachtwoord", "пароль")},
-    **{name: name for name in ("パスワード", "密码", "密碼", "비밀번호")},
-}
-"""Names of secrets in lower case, by a part of them."""
 _ASSIGNED = {
-    **{part: [(name, _SIGN + _VALUE) for name in names.split()] for part, names in _NAMES.items()},
+    **{
+        part: [(name, _SIGN + _VALUE) for name in names.split()]
+        for part, names in load_words("secret_names").items()
+    },
     "--": [(name, _VALUE) for name in ("--api-key ", "--password ", "--token ")],
     **{name: [(name, _VALUE)] for name in ("basic ", "bearer ")},
 }
-"""What follows a name when a secret is its value."""
+"""What follows a name in lower case when a secret is its value, by a part of the name."""
 
 _LONG_WORD, _MIXED = r"[!->@-~]{20}", r"[0-9][A-Za-z]"
 """A key has a long word; what looks random has a letter behind a digit. Most text has neither."""
