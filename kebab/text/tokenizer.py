@@ -231,12 +231,6 @@ def _tokenize_run(run: str) -> tuple[str, ...]:
     return (*map("".join, pairwise(signs)), *signs[-1:])
 
 
-def _make_bigrams(run: str) -> tuple[str, ...]:
-    """Return the bigrams of a run; a single character is returned alone."""
-    tokens = _tokenize_run(run)
-    return tokens[:-1] or tokens
-
-
 @lru_cache(maxsize=1 << 16)
 def _tokenize_cached(unit: str) -> tuple[str, ...]:
     """Return the index tokens of a unit, from a cache."""
@@ -312,14 +306,14 @@ def build_query_terms(text: str) -> list[Term]:
     text = normalize_for_index(text)
     terms: dict[Term, None] = {}
     for found in iter_unit_matches(text):
-        unit = found[0]
-        if not is_dense(unit):
-            terms.update(dict.fromkeys(map(Term, tokenize_unit(unit))))
-            continue
-        start, end = found.span()
-        touches = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
-        alone = len(split_clusters(unit)) == 1 and not touches
-        terms.update((Term(gram, prefix=alone), None) for gram in _make_bigrams(unit))
+        unit, alone = found[0], False
+        tokens = tokenize_unit(unit)
+        if is_dense(unit):
+            tokens = tokens[:-1] or tokens
+            start, end = found.span()
+            touches = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
+            alone = len(split_clusters(unit)) == 1 and not touches
+        terms.update((Term(token, prefix=alone), None) for token in tokens)
     return list(terms)
 
 
