@@ -162,6 +162,12 @@ def test_the_language_of_the_question_is_compared_with_the_passages(base, read, 
     assert read(question).foreign is foreign
 
 
+def test_two_bigrams_are_as_long_as_one_word(base, read):
+    base.add("a.md", "the pump of 東京駅")
+
+    assert read("東京駅", Mode.LEXICAL).length == read("pump", Mode.LEXICAL).length
+
+
 def test_the_rival_is_the_next_passage_with_another_text(base, read):
     base.add("a.md", "pump seal", title="One")
     base.add("b.md", "pump seal", title="One")
