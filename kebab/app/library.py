@@ -468,21 +468,21 @@ def find_duplicates(
     with context.open_reader() as reader:
         filters = resolve_filters(context, reader, filters)
         revision = reader.get_revision()
-        found = duplicates.find_duplicates(
+        groups, compared = duplicates.find_duplicates(
             reader,
             request.threshold,
             filters,
             exact=request.exact,
             report=report,
         )
-        shown = [_to_group(reader, group) for group in found.groups[: request.limit]]
+        shown = [_to_group(reader, group) for group in groups[: request.limit]]
     return Duplicates(
         threshold=1.0 if request.exact else request.threshold,
         exact=request.exact,
         groups=shown,
-        total=len(found.groups),
-        has_more=len(shown) < len(found.groups),
-        compared=found.compared,
+        total=len(groups),
+        has_more=len(shown) < len(groups),
+        compared=compared,
         corpus_revision=revision,
         timing_ms=(context.clock.monotonic() - started) * 1000,
     )

@@ -85,11 +85,6 @@ class AnswerSignals(Struct, frozen=True, kw_only=True):
     named: bool = False
     """Whether the query is the name of the document of the first hit, perhaps mistyped."""
 
-    @property
-    def foreign(self) -> bool:
-        """Whether every passage is in another language than the query."""
-        return all(one.foreign for one in self.passages)
-
 
 def read_signals(candidates: RankedCandidates, passages: PassageCache) -> AnswerSignals:
     """Return the signals of a search with at least one candidate."""

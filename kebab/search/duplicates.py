@@ -66,13 +66,6 @@ class Group(NamedTuple):
         return min(self.similarities)
 
 
-class DuplicateGroups(NamedTuple):
-    """All groups in order, and the number of passages that were compared."""
-
-    groups: list[Group]
-    compared: int
-
-
 MIN_TOKENS = 20
 """Shorter passages, such as a lone heading or a link, repeat everywhere."""
 
@@ -84,14 +77,14 @@ def find_duplicates(
     *,
     exact: bool = False,
     report: ProgressCallback = ignore_progress,
-) -> DuplicateGroups:
+) -> tuple[list[Group], int]:
     """Return the groups of duplicate documents, and of passages that those do not explain.
 
-    With `exact` only identical documents and passages count.
+    The second value is the number of compared passages. With `exact` only identical texts count.
     """
     found = library.list_passages(filters)
     if not found.keys:
-        return DuplicateGroups(groups=[], compared=0)
+        return [], 0
     comparer = _Comparer(library, found, report)
     owners_of = enumerate(pairwise(found.documents), 1)
     changes = [place for place, (one, other) in owners_of if one != other]
@@ -119,7 +112,7 @@ def find_duplicates(
         if len(set(holders)) < len(holders) or len(common) > 1 or None in common:
             groups.append(_build_group("passage", passages, cluster))
     groups.sort(key=lambda group: (group.unit, -group.similarity, -len(group.items)))
-    return DuplicateGroups(groups=groups, compared=len(found.keys))
+    return groups, len(found.keys)
 
 
 def _build_group(unit: GroupUnit, items: Sequence[Item], cluster: Mapping[int, float]) -> Group:

@@ -71,11 +71,9 @@ class StageTimer:
 
 
 class ChannelResults:
-    """The candidates of one channel.
+    """The candidates of one channel: the best in order, and the scores of all that have one.
 
-    Args:
-        ranked: The best candidates in order.
-        scores: The score of every candidate that has one, listed or not; by default of the listed.
+    By default these are the scores of the listed candidates.
     """
 
     def __init__(
@@ -93,13 +91,13 @@ class ChannelResults:
 class RankedCandidates(Struct, frozen=True, kw_only=True):
     """The candidates of a query in order, with the evidence of both channels."""
 
-    ranked: Sequence[KeyedScore]
-    method: Mode
+    ranked: Sequence[KeyedScore] = ()
+    method: Mode = Mode.LEXICAL
     """The channels that the order is based on."""
     parsed: ParsedQuery
     """The query as it was searched."""
     weighted: WeightedTerms
-    lexical: ChannelResults
+    lexical: ChannelResults = field(default_factory=ChannelResults)
     vector: ChannelResults = field(default_factory=ChannelResults)
     degraded: tuple[DegradedChannel, ...] = ()
     fused: Scores = field(default_factory=dict)
@@ -189,13 +187,7 @@ class Ranker:
         parsed = parse_query(text, filters, prose=query.prose)
         if parsed.excludes_all:
             weighted = lexical.weigh_terms(self._library, parsed, self._counts)
-            nothing = RankedCandidates(
-                ranked=(),
-                method=Mode.LEXICAL,
-                parsed=parsed,
-                weighted=weighted,
-                lexical=ChannelResults(),
-            )
+            nothing = RankedCandidates(parsed=parsed, weighted=weighted)
             return nothing.add_note("lexical", "every word of the query is excluded, too")
         parsed = use_known_forms(self._library, parsed, self._counts)
         timer.record("parse", len(parsed.terms))
@@ -326,10 +318,5 @@ class Ranker:
         firsts = {owner: key for key, owner in reversed(owners.items())}.values()
         ordered = sorted(keys, key=lambda key: key not in firsts)
         timer.record("filter", len(keys))
-        return RankedCandidates(
-            ranked=[(key, 0.0) for key in ordered],
-            method=Mode.LEXICAL,
-            parsed=parsed,
-            weighted=weighted,
-            lexical=ChannelResults(),
-        )
+        ranked = [(key, 0.0) for key in ordered]
+        return RankedCandidates(ranked=ranked, parsed=parsed, weighted=weighted)

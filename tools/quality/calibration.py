@@ -179,7 +179,7 @@ def fit_curves(cases: Sequence[Case], today: Curves, lost: float) -> Curves:
 
     compared = [case for case in cases if case.signals.by_vectors]
     hybrid = [case for case in compared if case.mode == "hybrid"]
-    foreign = [case for case in hybrid if case.signals.foreign]
+    foreign = [case for case in hybrid if all(one.foreign for one in case.signals.passages)]
     matched = [case for case in foreign if case.signals.match]
     own = [case for case in hybrid if "-" not in case.questions]
     words = [case for case in cases if case.mode == "lexical" and "-" not in case.questions]

@@ -27,12 +27,12 @@ def edited(text, *places):
 def groups(base, threshold=0.7, *, filters=None, exact=False):
     """Return each group as unit, exactness and the places of its members."""
     reader = base.reader()
-    found = find_duplicates(
+    found, _ = find_duplicates(
         reader,
         threshold,
         filters or Filters(),
         exact=exact,
-    ).groups
+    )
     return [
         (
             one.unit,
@@ -77,7 +77,7 @@ def test_an_edited_copy_is_similar(base):
     base.add("b.md", edited(prose(1), 10, 60))
     reader = base.reader()
 
-    (group,) = find_duplicates(reader, 0.7, Filters()).groups
+    (group,), _ = find_duplicates(reader, 0.7, Filters())
 
     assert (group.unit, group.exact) == ("document", False)
     assert group.similarities == [1.0, pytest.approx(72 / 84)]
