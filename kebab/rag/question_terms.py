@@ -216,7 +216,7 @@ class EvidenceWords:
         if term.kind is TermKind.NUMBER:
             digits = _DIGITS.search(term.text)
             number = digits[0].replace(",", "") if digits else term.text
-            if not self.tokens.isdisjoint({number, term.words[0][0]}):
+            if not self.tokens.isdisjoint({number, term.words[0][-1]}):
                 return True
             place = int(number) - 1 if number.isdecimal() and len(number) < _MIN_MISSPELT else -1
             names = _NUMBER_NAMES[place] if 0 <= place < len(_NUMBER_NAMES) else ()
