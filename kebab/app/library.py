@@ -469,11 +469,7 @@ def find_duplicates(
         filters = resolve_filters(context, reader, filters)
         revision = reader.get_revision()
         groups, compared = duplicates.find_duplicates(
-            reader,
-            request.threshold,
-            filters,
-            exact=request.exact,
-            report=report,
+            reader, request.threshold, filters, exact=request.exact, report=report
         )
         shown = [_to_group(reader, group) for group in groups[: request.limit]]
     return Duplicates(

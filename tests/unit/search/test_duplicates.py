@@ -27,12 +27,7 @@ def edited(text, *places):
 def groups(base, threshold=0.7, *, filters=None, exact=False):
     """Return each group as unit, exactness and the places of its members."""
     reader = base.reader()
-    found, _ = find_duplicates(
-        reader,
-        threshold,
-        filters or Filters(),
-        exact=exact,
-    )
+    found, _ = find_duplicates(reader, threshold, filters or Filters(), exact=exact)
     return [
         (
             one.unit,

@@ -9,6 +9,7 @@ from kebab.text.language import (
     detect_written_form,
     is_written_in,
     may_share_words,
+    measure_languages,
     snap_to_grapheme,
 )
 
@@ -165,3 +166,11 @@ LATIN = frozenset({"latin"})
 )
 def test_latin_text_and_text_without_letters_is_known(text):
     assert is_written_in(text, LATIN)
+
+
+def test_words_of_an_unknown_language_count_as_unknown():
+    assert measure_languages("Saunan jälkeen menimme järvelle uimaan.").keys() == {""}
+
+
+def test_a_text_without_letters_counts_for_nothing():
+    assert measure_languages("12:30 -- 14:00\n\n") == {}
