@@ -4,11 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.text.model_input import (
-    escape_text,
-    estimate_tokens,
-    wrap_in_delimiters,
-)
+from kebab.text.model_input import escape_text, estimate_tokens, wrap_in_delimiters
 
 TEMPLATE_TOKENS = [
     "<|im_start|>",
