@@ -127,17 +127,14 @@ def find_absent_terms(
             known_tokens[token] = bool(library.search_lexical(match, parsed.filters, 1))
         return known_tokens.get(token, True)
 
-    words = [absent for word in parsed.words for absent in _find_absent(word, is_present)]
-    if words:
-        known = _KnownWords(library, parsed, is_present, first, held, convincing=convincing)
-        words = [word for word in words if not known.contains(word)]
+    known = _KnownWords(library, parsed, is_present, first, held, convincing=convincing)
     unheld = candidates.dropped or (() if candidates.ranked else parsed.required)
     phrases = [
         phrase.format()
         for phrase in unheld
         if not bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
     ]
-    return tuple(dict.fromkeys((*words, *phrases)))
+    return tuple(dict.fromkeys((*known.list_absent(parsed.words), *phrases)))
 
 
 _RARE_NAME, _RARE_WORD = 4.6, 5.5
@@ -178,11 +175,8 @@ def find_unheld_words(
         return ()
     beside = collect_all_tokens(text for one in shown for text in (one.path, one.context))
     held = beside.union(*map(passages.tokenize_passage, shown))
-    absent = (part for word in rare for part in _find_absent(word, held.__contains__))
     known = _KnownWords(library, parsed, held.__contains__, shown, held, convincing=convincing)
-    return tuple(
-        word for word in dict.fromkeys(absent) if is_rare(word) and not known.contains(word)
-    )
+    return tuple(filter(is_rare, dict.fromkeys(known.list_absent(rare))))
 
 
 class _KnownWords(Struct, frozen=True, dict=True):
@@ -236,6 +230,11 @@ class _KnownWords(Struct, frozen=True, dict=True):
             return False
         holds_term = any(term.text in self.held for term in self.parsed.terms)
         return self.query.language is not None or (self.convincing and not holds_term)
+
+    def list_absent(self, words: Sequence[str]) -> list[str]:
+        """Return the words, or their parts, that do not occur and of which nothing is known."""
+        absent = (part for word in words for part in _find_absent(word, self.is_present))
+        return [part for part in absent if not self.contains(part)]
 
     def contains(self, word: str) -> bool:
         """Return whether a word is a function word, or something is known of it otherwise."""
