@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kebab.cli.prompt import open_devices
-from kebab.cli.render.canvas import Canvas, limit_text_width, measure_width, pluralize, truncate
-from kebab.cli.render.excerpt import render_excerpt
-from kebab.cli.render.hits import fit_headings, fit_location, format_line_range
+from kebab.cli.render.canvas import Canvas, clean, limit_text_width, pluralize
+from kebab.cli.render.hits import format_line_range, format_location, render_hit
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_import_errors
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
 _PAUSE_S = 0.15
 """How long typing must rest before a search."""
 
-_LISTED = 8
-"""The lines of the list on a screen of unknown height, and how far a key scrolls."""
+_SCROLLED = 8
+"""How many lines a key scrolls."""
 
 _EXAMPLES = (
     "type a question or some words, for example:",
@@ -107,41 +106,21 @@ class Selection:
         self.scroll = max(0, self.scroll + lines)
 
     def draw_list(self, canvas: Canvas) -> list[str]:
-        """Return one line for each hit around the chosen one; `>` marks the chosen one.
-
-        They take at most half of the screen.
-        """
-        room = max(3, canvas.height // 2) if canvas.height else _LISTED
-        first = max(0, min(self.index - room // 2, len(self.hits) - room))
+        """Return one line for each hit; `>` marks the chosen one. The screen cuts long lines."""
         rows = []
-        for number, hit in list(enumerate(self.hits))[first : first + room]:
-            chosen = number == self.index
-            mark = "> " if chosen else "  "
-            start = f"{mark}{hit.score:.2f} {hit.confidence:<6}  "
-            place = fit_location(hit.citation, canvas, len(start))
-            left = (canvas.width or 80) - len(start) - measure_width(place) - 2
-            context = " > ".join([*hit.heading_path][-2:]) or hit.title
-            context = truncate(context, left) if left > 0 else ""
-            line = f"{start}{canvas.location(place)}  {canvas.dim(context)}"
-            rows.append(canvas.strong(mark) + line[len(mark) :] if chosen else line)
+        for number, hit in enumerate(self.hits):
+            mark = canvas.strong("> ") if number == self.index else "  "
+            place = canvas.location(format_location(hit.citation))
+            context = canvas.dim(clean(" > ".join(hit.heading_path[-2:]) or hit.title))
+            rows.append(f"{mark}{hit.score:.2f} {hit.confidence:<6}  {place}  {context}")
         return rows
 
     def draw_preview(self, canvas: Canvas) -> list[str]:
         """Return the passage of the chosen hit, from the scrolled line on."""
-        hit = self.chosen
-        if hit is None:
+        if self.chosen is None:
             return [*self.examples]
-        context = fit_headings(hit.title, hit.heading_path, canvas, 0)
-        headings = [hit.title, *hit.heading_path]
-        lines = render_excerpt(
-            hit.text or hit.snippet,
-            hit.text_highlights or hit.highlights,
-            canvas,
-            media=hit.media,
-            headings=headings,
-            lines=None,
-        )
-        return [canvas.dim(context), *list(lines)[self.scroll :]]
+        file = locate_hit(self.chosen, self.sources)
+        return [*render_hit(self.chosen, file, canvas, lines=None)][self.scroll :]
 
 
 def pick_hit(
@@ -167,14 +146,9 @@ def pick_hit(
 
     keyboard, screen = devices or open_devices(channel)
     selection.update(query)
-
-    def create_canvas() -> Canvas:
-        size = screen.get_size()
-        return Canvas(width=limit_text_width(size.columns), height=size.rows, color=color)
-
     buffer = Buffer(multiline=False, document=Document(query))
     application: Application[SearchHit | None] = Application(
-        layout=_build_layout(selection, buffer, create_canvas),
+        layout=_build_layout(selection, buffer, screen, color=color),
         key_bindings=_build_keys(selection),
         full_screen=True,
         erase_when_done=True,
@@ -202,34 +176,39 @@ def pick_hit(
     return application.run()
 
 
-def _build_layout(
-    selection: Selection, buffer: Buffer, create_canvas: Callable[[], Canvas]
-) -> Layout:
+def _build_layout(selection: Selection, buffer: Buffer, screen: Output, *, color: bool) -> Layout:
+    """Return the query line, the hits on at most half of the screen, the preview and the keys."""
+    from prompt_toolkit.data_structures import Point
     from prompt_toolkit.formatted_text import ANSI
-    from prompt_toolkit.layout import HSplit, Layout, VSplit, Window
+    from prompt_toolkit.layout import Dimension, HSplit, Layout, VSplit, Window
     from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 
-    def show(draw: Callable[[], list[str]]) -> FormattedTextControl:
-        return FormattedTextControl(lambda: ANSI("\n".join(draw())))
+    def show(draw: Callable[[Canvas], list[str]]) -> Callable[[], ANSI]:
+        def draw_now() -> ANSI:
+            width = limit_text_width(screen.get_size().columns)
+            return ANSI("\n".join(draw(Canvas(width=width, color=color))))
+
+        return draw_now
+
+    def find_chosen() -> Point:
+        return Point(0, selection.index)  # the window scrolls there
 
     keys = f"Enter {'open' if selection.opens else 'print'} · {_KEYS}"
-    line = VSplit(
-        [
-            Window(show(lambda: ["search: "]), width=len("search: ")),
-            Window(BufferControl(buffer)),
-            Window(show(lambda: [create_canvas().dim(selection.note)]), width=30),
-        ],
-        height=1,
-    )
+    line = [
+        Window(FormattedTextControl("search: "), dont_extend_width=True),
+        Window(BufferControl(buffer)),
+        Window(FormattedTextControl(lambda: selection.note), width=30),
+    ]
     rows = [
-        line,
+        VSplit(line, height=1),
         Window(
-            show(lambda: selection.draw_list(create_canvas())),
-            height=lambda: len(selection.draw_list(create_canvas())),
+            FormattedTextControl(show(selection.draw_list), get_cursor_position=find_chosen),
+            height=lambda: Dimension(max=max(3, screen.get_size().rows // 2)),
+            dont_extend_height=True,
         ),
         Window(char="─", height=1),
-        Window(show(lambda: selection.draw_preview(create_canvas()))),
-        Window(show(lambda: [create_canvas().dim(keys)]), height=1),
+        Window(FormattedTextControl(show(selection.draw_preview))),
+        Window(FormattedTextControl(keys), height=1),
     ]
     return Layout(HSplit(rows), focused_element=buffer)
 
@@ -241,7 +220,7 @@ def _build_keys(selection: Selection) -> KeyBindings:
     keys = KeyBindings()
     for name, step in {"up": -1, "c-p": -1, "down": 1, "c-n": 1}.items():
         keys.add(name)(lambda _, step=step: selection.move(step))
-    for name, lines in {"pageup": -_LISTED, "pagedown": _LISTED}.items():
+    for name, lines in {"pageup": -_SCROLLED, "pagedown": _SCROLLED}.items():
         keys.add(name)(lambda _, lines=lines: selection.turn(lines))
 
     @keys.add("c-o")

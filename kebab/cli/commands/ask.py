@@ -87,16 +87,16 @@ def choose_answer_display(
     """Return the display of an answer's progress: events, a live region, or a log line."""
     if context.flags.machine:
         return EventLines(context, AnswerEncoder(), stream=False)
-    from kebab.cli.render.answer import AnswerLog, AnswerStatus, LiveAnswer
+    from kebab.cli.render.answer import AnswerLog, LiveAnswer
 
     llm = settings.models.llm
     uses_model = not request.extractive and llm.provider != "extractive"
-    status = AnswerStatus(request.model or llm.model if uses_model else None)
+    model = request.model or llm.model if uses_model else None
     channels = context.channels
     canvas = context.create_canvas(channels.err)
     if not canvas.live:
-        return AnswerLog(channels.err, status)
-    return LiveAnswer(channels.err, canvas, status, shows_text=channels.out.is_terminal)
+        return AnswerLog(channels.err, canvas, model)
+    return LiveAnswer(channels.err, canvas, model, shows_text=channels.out.is_terminal)
 
 
 def print_answer(context: CommandContext, reply: Answer) -> Exit:

@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 
 from msgspec import UNSET
 
-from kebab.cli.channels import Display, OutputChannel
+from kebab.cli.channels import OutputChannel
 from kebab.cli.render.canvas import (
     Canvas,
     Column,
@@ -18,16 +18,12 @@ from kebab.cli.render.canvas import (
     format_minute,
     format_tabs,
     limit_text_width,
-    measure_width,
     pluralize,
     render_columns,
     truncate,
 )
 from kebab.cli.render.hits import (
-    fit_location,
     format_headings,
-    note_freshness,
-    note_origin,
     render_degraded,
     render_location,
     render_unmatched_filters,
@@ -49,7 +45,6 @@ from kebab.wire.coverage import describe_absent_words, describe_known_gaps
 from kebab.wire.search import SearchHit
 
 _INDENT = "     "
-_SHORTEST_CONTEXT = 8
 _QUOTED_LINES = 3
 _LONGEST_HINT = 100
 _SOON_MS = 100
@@ -65,7 +60,7 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
     if reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:
         yield from _render_refusal(reply, canvas)
         return
-    yield from _render_text(reply, canvas)
+    yield from _draw_answer(reply.answer, canvas)
     if doubts := list(_render_doubts(reply, canvas)):
         yield from ["", *doubts]
     if reply.citations:
@@ -84,24 +79,22 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
 def _render_refusal(reply: Answer, canvas: Canvas) -> Iterator[str]:
     """Yield the nearest passage, the notes, and that there is no answer."""
     for hit in reply.suggestions[:1]:
-        context = format_headings(hit.title, hit.heading_path)
-        label = "nearest: "
-        yield canvas.dim(label) + _render_place(
-            hit, locate_hit(hit, reply.sources), context, canvas, len(label)
-        )
+        place = _format_place(hit, locate_hit(hit, reply.sources), canvas)
+        yield from canvas.hang(place, canvas.dim("nearest: "), len("nearest: "))
     yield from _render_doubts(reply, canvas)
     if canvas.is_terminal:
         yield from render_notes(reply, canvas)
-    yield from _render_text(reply, canvas)
+    yield from _draw_answer(reply.answer, canvas)
 
 
-def _render_text(reply: Answer, canvas: Canvas) -> Iterator[str]:
+def _draw_answer(text: str, canvas: Canvas, indent: str = "") -> list[str]:
+    """Return an answer as lines; a pipe gets its Markdown."""
     if canvas.width is None:
-        yield clean_lines(reply.answer)
-    else:
-        from kebab.cli.render.markdown import render_markdown
+        return canvas.wrap(clean_lines(text).strip("\n"), indent)
+    from kebab.cli.render.markdown import render_markdown
 
-        yield from render_markdown(reply.answer, canvas)
+    lines = render_markdown(text, canvas, canvas.width - len(indent))
+    return [(indent + line).rstrip() for line in lines]
 
 
 def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
@@ -150,11 +143,11 @@ def _is_shown_as_doubt(reply: Answer, warning: AnswerWarning) -> bool:
 def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Iterator[str]:
     """Yield the location and the quote of each citation; a repeated marker appears once."""
     for marker, group in groupby(reply.citations, key=lambda citation: citation.marker):
-        label = f"{f'[{marker}]':>{len(_INDENT) - 1}} "
-        for number, source in enumerate(group):
-            context = format_headings(source.title, source.heading_path)
-            place = _render_place(source, source.file, context, canvas, len(_INDENT), ranged=True)
-            yield (_INDENT if number else canvas.location(label)) + place
+        label = canvas.location(f"{f'[{marker}]':>{len(_INDENT) - 1}} ")
+        for source in group:
+            place = _format_place(source, source.file, canvas, ranged=True)
+            yield from canvas.hang(place, label, len(_INDENT))
+            label = _INDENT
             if quoted:
                 quote = _join_lines(source.quote)
                 if canvas.width is not None:
@@ -162,27 +155,14 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
                 yield from map(canvas.dim, canvas.wrap(f'"{quote}"', _INDENT))
 
 
-def _render_place(
-    found: SearchHit | AnswerCitation,
-    file: str | None,
-    context: str,
-    canvas: Canvas,
-    margin: int,
-    *,
-    ranged: bool = False,
+def _format_place(
+    found: SearchHit | AnswerCitation, file: str | None, canvas: Canvas, *, ranged: bool = False
 ) -> str:
-    """Return a location with its headings, cut to the line."""
-    note = note_freshness(found.freshness) + note_origin(found.citation)
+    """Return a location with its headings."""
     base = f"{found.base}:" if found.base else ""
-    margin += len(base)
-    if canvas.width is not None:
-        where = fit_location(found.citation, canvas, margin + len(note), ranged=ranged)
-        room = canvas.width - margin - measure_width(where + note) - 2
-        context = truncate(context, room) if room >= _SHORTEST_CONTEXT else ""
-    location = base + render_location(
-        found.citation, file, found.freshness, canvas, margin, ranged=ranged
-    )
-    return f"{location}  {canvas.dim(context)}" if context else location
+    place = render_location(found.citation, file, found.freshness, canvas, ranged=ranged)
+    headings = format_headings(found.title, found.heading_path)
+    return f"{base}{place}  {canvas.dim(headings)}".rstrip()
 
 
 def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
@@ -222,9 +202,8 @@ def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]
         yield ""
         margin = f"{turn.turn_index + 1:>2}  "
         indent = " " * len(margin)
-        first, *rest = _wrap_lines(turn.question, canvas, indent) or [indent]
-        yield canvas.strong(margin + first[len(indent) :])
-        yield from map(canvas.strong, rest)
+        question = clean_lines(turn.question).strip("\n")
+        yield from map(canvas.strong, canvas.hang(question, margin, len(margin)))
         origin = f"{format_minute(turn.created_at)} UTC · {clean(turn.model or turn.mode)}"
         reason = turn.refusal_reason
         shown = "interrupted" if reason == _INTERRUPTED else f"no answer: {reason}"
@@ -233,15 +212,8 @@ def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]
         if _join_lines(turn.query) != _join_lines(turn.question):
             searched = canvas.wrap(f"searched for: {_join_lines(turn.query)}", indent)
             yield from map(canvas.dim, searched)
-        # A pipe gets the original Markdown.
-        if canvas.width is None:
-            answer = _wrap_lines(turn.answer, canvas, indent)
-        else:
-            from kebab.cli.render.markdown import render_markdown
-
-            lines = render_markdown(turn.answer, canvas, canvas.width - len(indent))
-            answer = [(indent + line).rstrip() for line in lines]
-        yield from ["", *answer] if answer else []
+        if turn.answer:
+            yield from ("", *_draw_answer(turn.answer, canvas, indent))
 
 
 def render_removal_plan(reply: SessionList, canvas: Canvas) -> Iterator[str]:
@@ -262,13 +234,6 @@ def _count_turns(sessions: list[SessionSummary]) -> str:
     return f"{pluralize(len(sessions), 'session')} with {turns}"
 
 
-def _wrap_lines(text: str, canvas: Canvas, indent: str) -> list[str]:
-    """Return text as lines that fit; its own line breaks stay, blank lines at its ends do not."""
-    lines = clean_lines(text).expandtabs(4).strip("\n").split("\n")
-    wrapped = [part.rstrip() for line in lines for part in canvas.wrap(line, indent) or [""]]
-    return wrapped if any(wrapped) else []
-
-
 def _join_lines(text: str) -> str:
     return " ".join(clean(text).split())
 
@@ -280,76 +245,67 @@ _SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""
 
 
-class AnswerStatus:
-    """Describes the state of an answer in words; `model` is what writes it, if anything does."""
+class AnswerLog(StatusDisplay[AnswerEvent]):
+    """Writes the state of an answer to a log when it takes long.
 
-    def __init__(self, model: str | None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.model = clean(model) if model else None
-        self.text = ""
+    `model` is what writes the answer, if anything does.
+    """
+
+    patience_ms = 2_000
+
+    def __init__(
+        self,
+        channel: OutputChannel,
+        canvas: Canvas,
+        model: str | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(channel, canvas)
+        self._model = clean(model) if model else None
+        self._text = ""
         self._clock = clock
         self._started = self._since = clock()
         self._activity = "looking for passages"
 
-    def update(self, event: AnswerEvent) -> None:
-        """Update the state from an event."""
+    def __call__(self, event: AnswerEvent) -> bool:
+        """Update the state."""
         if event.type == "token" and event.delta is not UNSET:
-            self.text += event.delta
+            self._text += event.delta
         elif event.type == "retrieval_done" and event.hits is not UNSET:
             self._begin(f"reading {pluralize(len(event.hits), 'passage')}")
         elif event.type == "restart" and event.reason is not UNSET:
-            self.text = ""
+            self._text = ""
             self._begin(f"asking again with less: {clean(event.reason)}")
         elif event.type == "waiting" and event.reason is not UNSET:
             self._begin(clean(event.reason))
+        return False
 
     def _begin(self, what: str) -> None:
         self._activity, self._since = what, self._clock()
 
-    def __str__(self) -> str:
+    def describe(self, elapsed_ms: float = 0) -> str:
+        """Return what is done now, and how long the answer takes."""
         now = self._clock()
         what = self._activity
-        if self.text:
-            what = f"{self.model} is writing" if self.model else "writing"
-        elif self.model and what.startswith("reading") and now - self._since >= _SOON_S:
-            what = f"waiting for {self.model}"
+        if self._text:
+            what = f"{self._model} is writing" if self._model else "writing"
+        elif self._model and what.startswith("reading") and now - self._since >= _SOON_S:
+            what = f"waiting for {self._model}"
         seconds = int(now - self._started)
         return f"{what}  {seconds} s" if seconds else what
 
 
-class AnswerLog(StatusDisplay[AnswerEvent]):
-    """Writes the state to a log when an answer takes long."""
-
-    patience_ms = 2_000
-
-    def __init__(self, channel: OutputChannel, status: AnswerStatus) -> None:
-        super().__init__(channel, Canvas())
-        self._status = status
-
-    def __call__(self, event: AnswerEvent) -> bool:
-        """Update the status."""
-        self._status.update(event)
-        return False
-
-    def describe(self, elapsed_ms: float) -> str:
-        """Return the status."""
-        return str(self._status)
-
-
-class LiveAnswer(Display[AnswerEvent]):
+class LiveAnswer(AnswerLog):
     """Shows the end of the text and a status line until the answer is complete."""
 
     silence_s = float("inf")
     """It needs no heartbeat, because the status line shows the time."""
 
     def __init__(
-        self, channel: OutputChannel, canvas: Canvas, status: AnswerStatus, *, shows_text: bool
+        self, channel: OutputChannel, canvas: Canvas, model: str | None, *, shows_text: bool
     ) -> None:
-        self._channel = channel
-        self._canvas = canvas
-        self._status = status
+        super().__init__(channel, canvas, model)
         self._shows_text = shows_text
-        self._rendered_for: tuple[int, int] | None = None
-        self._body: list[str] = []
         from rich.console import Console
         from rich.live import Live
 
@@ -373,34 +329,22 @@ class LiveAnswer(Display[AnswerEvent]):
         """Remove the text and the status line."""
         self._live.stop()
 
-    def __call__(self, event: AnswerEvent) -> bool:
-        """Show an event with the next refresh."""
-        self._status.update(event)
-        return True
-
     def abort(self) -> None:
         """Restore the terminal."""
         self._channel.write(_SHOW_CURSOR)
 
     def lines(self, width: int, rows: int) -> list[str]:
         """Return the lines to show now: the end of the text and the status line."""
-        status = self._canvas.dim(truncate(str(self._status), width))
-        body = self._render_text(width) if self._shows_text else []
-        if not body:
+        from kebab.cli.render.markdown import render_markdown
+
+        status = self._canvas.dim(truncate(self.describe(), width))
+        if not (self._shows_text and self._text.strip()):
             return [status]
+        body = render_markdown(self._text, self._canvas, width)
         room = max(_FEWEST_ROWS, rows) - 3
         if len(body) > room:
             body = [self._canvas.dim("…"), *body[1 - room :]]
         return [*body, "", status]
-
-    def _render_text(self, width: int) -> list[str]:
-        from kebab.cli.render.markdown import render_markdown
-
-        text = self._status.text
-        if self._rendered_for != (len(text), width):
-            self._rendered_for = len(text), width
-            self._body = render_markdown(text, self._canvas, width) if text.strip() else []
-        return self._body
 
     def _render(self) -> Any:
         from rich.text import Text

@@ -52,16 +52,6 @@ def truncate(text: str, width: int) -> str:
     return _crop(text, width - 1).rstrip() + _ELLIPSIS
 
 
-def truncate_path(path: str, width: int) -> str:
-    """Return a path of at most `width` cells; an ellipsis replaces a cut beginning.
-
-    The end of a path is the informative part.
-    """
-    if measure_width(path) <= width:
-        return path
-    return _ELLIPSIS + _crop(path[::-1], width - 1)[::-1]
-
-
 def truncate_around(text: str, position: int, width: int) -> tuple[str, int]:
     """Return the part of a line that has at most `width` cells and shows a position.
 
@@ -134,7 +124,7 @@ _GAP = "  "
 _LITERAL = re.compile("`[^`]*`")
 _GLUE = "\ufdd2"
 """Stands for a space where no line ends; rich also breaks lines at no-break spaces."""
-_ESCAPE = "\x1b"
+_STYLES = re.compile(r"\x1b(?:\[[\d;]*m|\]8;;[^\x1b]*\x1b\\)")
 _MINUTE = 60
 _TAB = 4
 
@@ -193,16 +183,17 @@ class Canvas(Struct, frozen=True):
         return text if self.width is None else truncate(text, self.width - margin)
 
     def wrap(self, text: str, indent: str = "") -> list[str]:
-        """Return text, which may be painted, as lines that fit.
+        """Return text, which may be painted and have several lines, as lines that fit.
 
         An empty text has no lines on a terminal.
         """
         room = None if self.width is None else max(20, self.width - len(indent))
-        if room is None or (_ESCAPE not in text and measure_width(text) <= room):
-            return [indent + unglue(text)] if text or room is None else []
-        from rich.text import Text
+        lines = unglue(text).split("\n") if text or room is None else []
+        if room and ("\t" in text or any(measure_width(_STYLES.sub("", x)) > room for x in lines)):
+            from rich.text import Text
 
-        return [indent + line for line in self.draw(Text.from_ansi(text), room)]
+            lines = self.draw(Text.from_ansi(text), room)
+        return [(indent + line).rstrip() for line in lines]
 
     def draw(self, content: "RenderableType", width: int | None = None) -> list[str]:
         """Return what rich lays out as painted lines of at most `width` cells.
@@ -355,19 +346,29 @@ class Column(NamedTuple):
     right: bool = False
 
 
-_WIDEST_PIPE = 1_000_000
+_MOST_ALIGNED = 500
 
 
 def render_columns(
     columns: Sequence[Column], rows: Sequence[Sequence[str]], canvas: Canvas, indent: str = ""
 ) -> Iterator[str]:
-    """Yield the heads, if there are any, and the rows in columns; cells may be styled."""
+    """Yield the heads, if there are any, and the rows in columns; cells may be styled.
+
+    Tabs are between the cells in a pipe, and where rich would take long to align the rows.
+    """
     if not rows:
+        return
+    heads = any(column.head for column in columns)
+    painted = [
+        [column.paint(cell) for column, cell in zip(columns, row, strict=True)] for row in rows
+    ]
+    if canvas.width is None or len(rows) > _MOST_ALIGNED:
+        names = [[column.head for column in columns]] * heads
+        yield from ("\t".join(cells) for cells in names + painted)
         return
     from rich.table import Table
     from rich.text import Text
 
-    heads = any(column.head for column in columns)
     padding = (0, len(_GAP), 0, 0)
     table = Table(box=None, show_header=heads, header_style="dim", pad_edge=False, padding=padding)
     for column in columns:
@@ -375,11 +376,9 @@ def render_columns(
         table.add_column(
             Text(column.head), justify=justify, no_wrap=not column.wraps, overflow="fold"
         )
-    for row in rows:
-        cells = (column.paint(cell) for column, cell in zip(columns, row, strict=True))
+    for cells in painted:
         table.add_row(*map(Text.from_ansi, cells))
-    width = _WIDEST_PIPE if canvas.width is None else canvas.width - len(indent)
-    yield from (indent + line for line in canvas.draw(table, width))
+    yield from (indent + line for line in canvas.draw(table, canvas.width - len(indent)))
 
 
 def format_bytes(count: int) -> str:

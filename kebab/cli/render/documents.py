@@ -17,16 +17,14 @@ from kebab.cli.render.canvas import (
     render_columns,
     render_fields,
     truncate,
-    truncate_path,
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, render_excerpt
 from kebab.cli.render.hits import (
-    fit_headings,
-    fit_location,
     format_line_range,
     format_location,
     note_freshness,
     render_degraded,
+    render_headings,
     render_location,
     render_unmatched_filters,
 )
@@ -62,12 +60,12 @@ _NEAR = 0.35
 def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
     """Yield the similar documents, then notes on them."""
     for found in reply.related:
-        pair, margin = found.pair, len(INDENT)
-        where = render_location(pair.found.citation, found.file, found.freshness, canvas, _MARGIN)
+        pair = found.pair
+        where = render_location(pair.found.citation, found.file, found.freshness, canvas)
         score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
-        yield f"{canvas.strong(f'{found.rank:>2}')}  {score}  {where}"
-        if context := fit_headings(found.title, pair.found.heading_path, canvas, margin):
-            yield INDENT + canvas.dim(context)
+        label = f"{canvas.strong(f'{found.rank:>2}')}  {score}  "
+        yield from canvas.hang(where, label, _MARGIN)
+        yield from render_headings(found.title, pair.found.heading_path, canvas)
         yield from render_excerpt(
             pair.snippet,
             pair.highlights,
@@ -75,9 +73,8 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
             media=found.media,
             headings=[found.title, *pair.found.heading_path],
         )
-        label = f"{INDENT}nearest to: "
-        nearest = fit_location(pair.asked.citation, canvas, len(label), ranged=True)
-        yield label + canvas.dim(nearest)
+        nearest = f"nearest to: {format_line_range(pair.asked.citation)}"
+        yield from map(canvas.dim, canvas.wrap(nearest, INDENT))
         yield ""
     if not reply.related:
         path = clean(reply.document.doc_path)
@@ -133,8 +130,8 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -
         for member in group.members:
             paint = canvas.success if member.exact else canvas.warning
             score = paint("same" if member.exact else f"{member.similarity:.2f}")
-            where = render_location(member.citation, member.file, member.freshness, canvas, _MARGIN)
-            yield f"{INDENT}{score}  {where}"
+            where = render_location(member.citation, member.file, member.freshness, canvas)
+            yield from canvas.hang(where, f"{INDENT}{score}  ", _MARGIN)
         yield ""
     passages = pluralize(reply.compared, "passage")
     if not reply.groups:
@@ -288,16 +285,21 @@ def render_reset(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
 
 
 def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    """Yield the sections of a document, or the tree of a folder.
-
-    Each line has a reference.
-    """
-    if reply.freshness:
+    """Yield the sections of a document, or the tree of a folder; each line has a reference."""
+    if reply.ref is not None:
+        path = canvas.link(canvas.location(clean(reply.ref)), reply.file)
+        note = canvas.warning(note_freshness(reply.freshness or "fresh"))
+        yield from canvas.wrap(f"{path}  {canvas.dim(_format_sizes(reply))}{note}")
+    if reply.kind == "document":
         yield from _render_sections(reply, canvas)
         return
-    if reply.ref is not None:
-        yield _format_outlined(reply, _format_sizes(reply), canvas)
-    yield from _render_tree(reply, canvas)
+    for entry in reply.entries:
+        indent = "  " * (entry.depth + (reply.ref is not None))
+        is_folder = entry.kind == "folder"
+        place = clean(f"{entry.path.rstrip('/')}/" if is_folder else entry.ref)
+        title = f"  {clean(entry.title)}" if entry.title else ""
+        line = f"{canvas.location(place)}  {_format_sizes(entry)}{title}"
+        yield from canvas.hang(line, indent, len(indent))
     if not reply.documents:
         yield "no documents"
         yield canvas.step("read some files", "kebab ingest FOLDER")
@@ -305,58 +307,32 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note(clean(gaps))
 
 
-def _render_tree(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    for entry in reply.entries:
-        indent = "  " * (entry.depth + (reply.ref is not None))
-        if entry.kind == "folder":
-            folder = canvas.location(clean(entry.path).rstrip("/") + "/")
-            line = f"{folder}  {_format_sizes(entry)}"
-        else:
-            ref, title = canvas.location(clean(entry.ref)), clean(entry.title or "")
-            sizes = f"{pluralize(entry.chunks, 'passage')}, about {entry.tokens:,} tokens"
-            line = f"{ref}  {sizes}  {title}"
-        yield from canvas.hang(line, indent, len(indent))
-
-
-_NARROWEST = 12
-"""The fewest cells of a path that is cut."""
-
-
 def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
-    """Yield the headings of a document below its path, which the references lack."""
-    size, unit = reply.line_count or 0, "line"
-    if reply.pages is not None:
-        media = get_media_type(detect_media_type(reply.doc_path or "") or "")
-        size, unit = reply.pages, "slide" if media.cites is CitationKind.SLIDE else "page"
-    sizes = f"{pluralize(size, unit)}, about {reply.tokens:,} tokens"
-    yield _format_outlined(reply, sizes, canvas)
+    """Yield the headings of a document with what the references add to its path."""
     if not reply.sections:
         yield canvas.dim("no headings")
         return
     refs = [clean(find_fragment(one.ref)) for one in reply.sections]
-    width, digits = (
-        max(map(measure_width, refs)),
-        len(f"{max(one.tokens for one in reply.sections)}"),
-    )
+    width = max(map(measure_width, refs))
+    digits = max(len(str(one.tokens)) for one in reply.sections)
     for ref, one in zip(refs, reply.sections, strict=True):
-        start = f"{canvas.location(pad(ref, width))}  {canvas.dim(f'{one.tokens:>{digits}}')}  "
+        label = f"{canvas.location(pad(ref, width))}  {canvas.dim(f'{one.tokens:>{digits}}')}  "
         heading = f"{'#' * one.level} {clean(one.declaration or one.title)}"
-        yield start + canvas.fit(heading, width + digits + 4)
-
-
-def _format_outlined(reply: Outline, sizes: str, canvas: Canvas) -> str:
-    """Return the first line of an outline; a terminal shows as much of the path as fits."""
-    path, note = clean(reply.ref or ""), note_freshness(reply.freshness or "fresh")
-    if canvas.width is not None:
-        path = truncate_path(path, max(_NARROWEST, canvas.width - len(sizes + note) - 2))
-    link = canvas.link(canvas.location(path), reply.file)
-    return f"{link}  {canvas.dim(sizes)}{canvas.warning(note)}"
+        yield from canvas.hang(heading, label, width + digits + 4)
 
 
 def _format_sizes(found: Outline | OutlineEntry) -> str:
-    counts = f"{pluralize(found.documents, 'document')}, {pluralize(found.chunks, 'passage')}"
+    sizes = [pluralize(found.chunks, "passage")]
+    if found.kind == "folder":
+        sizes.insert(0, pluralize(found.documents, "document"))
+    elif isinstance(found, Outline):
+        size, unit = found.line_count or 0, "line"
+        if found.pages is not None:
+            media = get_media_type(detect_media_type(found.doc_path or "") or "")
+            size, unit = found.pages, "slide" if media.cites is CitationKind.SLIDE else "page"
+        sizes = [pluralize(size, unit)]
     more = f", {found.hidden:,} not listed" if found.hidden else ""
-    return f"{counts}, about {found.tokens:,} tokens{more}"
+    return f"{', '.join(sizes)}, about {found.tokens:,} tokens{more}"
 
 
 _NOTES = {"present": "", "empty": "  (folder is empty)", "gone": "  (folder is gone)"}

@@ -1,6 +1,6 @@
-"""Renders excerpts of documents: a terminal gets drawn Markdown, a pipe gets clean lines.
+"""Renders excerpts of documents: a terminal gets drawn Markdown, a pipe gets the lines of the text.
 
-What a reader does not need is removed: link targets, images, badges, HTML, comments, shortcodes,
+What a reader does not need is not drawn: link targets, images, badges, HTML, comments, shortcodes,
 and the syntax of wiki links, callouts and heading attributes. Code stays as it is.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+
+import click
 
 from kebab.cli.render.canvas import (
     MATCH_END,
@@ -54,26 +56,20 @@ _NOISE = compile_lazily(
 _CALLOUT = compile_lazily(r"^([ \t]*>[ \t]*)\[!(\w+)\][+-]?[ \t]*([^\n]*)", re.MULTILINE)
 _TEXT_OF_SHORTCODE = compile_lazily(r"\btext=\"([^\"]*)\"")
 _EMPTY_LINES = compile_lazily(r"(?:(?<![ \t])[ \t]*\n){3,}")
-_WORTH = compile_lazily(r"[\[<{]|%%")
 
 
-def clean_markdown(text: str, *, emphasis: bool = True) -> str:
-    """Return Markdown without noise; `emphasis` marks the kind of a callout with asterisks."""
-    if not _WORTH.search(text):
-        return text
-    mark = "**" if emphasis else ""
-    text = _CALLOUT.sub(lambda match: _format_callout(match, mark), text)
-    text = _NOISE.sub(_replace, text)
+def clean_markdown(text: str) -> str:
+    """Return Markdown without noise."""
+    text = _NOISE.sub(_replace, _CALLOUT.sub(_format_callout, text))
     return _EMPTY_LINES.sub("\n\n", text).strip("\n")
 
 
-def _format_callout(match: re.Match[str], mark: str) -> str:
+def _format_callout(match: re.Match[str]) -> str:
     """Return the first line of a callout: its kind, its title, and a hard line break."""
     margin, kind, title = match.groups()
     name = kind.capitalize()
     label = f"{name}: {title.rstrip()}" if title.strip() else name
-    goes_on = match.string.startswith("\n", match.end())
-    return f"{margin}{mark}{label}{mark}" + ("\\" if mark and goes_on else "")
+    return f"{margin}**{label}**" + "\\" * match.string.startswith("\n", match.end())
 
 
 def _replace(match: re.Match[str]) -> str:
@@ -117,13 +113,8 @@ _REPLACEMENTS: dict[str, Callable[[re.Match[str]], str]] = {
 INDENT = "    "
 MARKDOWN = "text/markdown"
 _NARROWEST = 20
-_COLORED = Canvas(color=True)
 _PAINTED_MATCH = compile_lazily("\x1b\\[1;33m([^\x1b]*)")
 """A match as `emphasise_matches` paints it, whatever is around it."""
-_STEM = 5
-_REPEATED = 0.1
-"""The weight of a repeated match, as a share of a different one."""
-
 MOST_LINES = 6
 _SIGNS = compile_lazily(f"[{MATCH_START}{MATCH_END}]")
 _FENCE = compile_lazily(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\S*)", re.MULTILINE)
@@ -145,33 +136,19 @@ def render_excerpt(
 
     First lines that repeat its `headings` are omitted.
     """
-    marked = _mark_matches(text, highlights)
-    if media == MARKDOWN:
-        fences = [match[1] for match in _FENCE.finditer(marked)]
-        is_lost = fences and not fences[0] and (len(fences) % 2 or any(fences[1::2]))
-        opening = "```\n" if is_lost else ""
-        marked = opening + marked
-        if canvas.width is not None:
-            marked = "\n".join(_complete_tables(marked.split("\n")))
-        marked = clean_markdown(marked, emphasis=canvas.is_terminal)
-        if canvas.width is None:
-            marked = marked.removeprefix(opening)
-        marked = _omit_heading(marked, headings)
     if canvas.width is None:
-        drawn = clean_lines(_SIGNS.sub("", marked)).split("\n")
+        text = _omit_heading(text, headings) if media == MARKDOWN else text
+        drawn = clean_lines(text).split("\n")
     else:
         width = max(_NARROWEST, canvas.width - len(INDENT))
-        drawn = _draw(marked, media, canvas, width)
+        # Colour shows which lines have matches.
+        drawn = _draw(_mark_matches(text, highlights), media, headings, width)
         if lines is not None and len(drawn) > lines:
-            # Only a canvas with colour shows which lines have matches.
-            painted = drawn if canvas.color else _draw(marked, media, _COLORED, width)
-            found = [_PAINTED_MATCH.findall(line) for line in painted]
-            # The beginnings of matches are compared, so that forms of a word are one.
-            stems = [[text[:_STEM].casefold() for text in texts] for texts in found]
-            first, last = _select_lines(stems, lines)
+            first, last = _select_lines([*map(_PAINTED_MATCH.findall, drawn)], lines)
             before, after = bool(first), last < len(drawn)
-            ellipsis = [canvas.dim("…")]
+            ellipsis = ["\x1b[2m…\x1b[0m"]
             drawn = [*ellipsis * before, *drawn[first:last], *ellipsis * after]
+        drawn = drawn if canvas.color else [*map(click.unstyle, drawn)]
     yield from (f"{INDENT}{line}".rstrip() for line in drawn if line.strip())
 
 
@@ -215,20 +192,24 @@ def _simplify(heading: str) -> str:
     return re.sub(r"[\W_]+", "", _SIGNS.sub("", heading)).casefold()
 
 
-def _draw(text: str, media: str, canvas: Canvas, width: int) -> list[str]:
-    """Return the lines of a text that are not blank."""
+def _draw(text: str, media: str, headings: Sequence[str], width: int) -> list[str]:
+    """Return the lines of a text in colour, without blank ones."""
     from kebab.source.content import read_front_matter
 
-    if media == MARKDOWN and (properties := read_front_matter(text)) is not None:
-        media, text = "", properties
-    if media == MARKDOWN:
+    canvas = Canvas(color=True)
+    properties = read_front_matter(text) if media == MARKDOWN else None
+    if media == MARKDOWN and properties is None:
         from kebab.cli.render.markdown import render_markdown
 
-        lines = render_markdown(text, canvas, width)
+        fences = [match[1] for match in _FENCE.finditer(text)]
+        # The beginning of the first block of code is not part of the excerpt.
+        is_lost = fences and not fences[0] and (len(fences) % 2 or any(fences[1::2]))
+        text = "\n".join(_complete_tables([*["```"] * bool(is_lost), *text.split("\n")]))
+        lines = render_markdown(_omit_heading(clean_markdown(text), headings), canvas, width)
     else:
         from rich.text import Text
 
-        lines = canvas.draw(emphasise_matches(Text(clean_lines(text))), width)
+        lines = canvas.draw(emphasise_matches(Text(clean_lines(properties or text))), width)
     return [line for line in lines if line.strip()]
 
 
@@ -238,12 +219,11 @@ def _select_lines(matches: Sequence[Sequence[str]], most: int) -> tuple[int, int
     Two of the lines are left for the ellipses.
     """
     room = max(1, most - 2)
-    best, best_score = 0, -1.0
-    for first in range(max(1, len(matches) - room + 1)):
-        found = [match for line in matches[first : first + room] for match in line]
-        score = len(set(found)) + len(found) * _REPEATED
-        if score > best_score:
-            best, best_score = first, score
-    first = 0 if best == 1 else best
+
+    def count_matches(first: int) -> int:
+        return len({one.casefold() for line in matches[first : first + room] for one in line})
+
+    first = max(range(max(1, len(matches) - room + 1)), key=count_matches)
+    first = 0 if first == 1 else first
     last = first + room + (first == 0)
     return (first, len(matches)) if last >= len(matches) - 1 else (first, last)

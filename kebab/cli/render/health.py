@@ -9,7 +9,6 @@ from kebab.cli.render.canvas import (
     Canvas,
     Column,
     clean,
-    format_tabs,
     list_fields,
     pluralize,
     render_columns,
@@ -180,16 +179,15 @@ def render_install(reply: InstallReport, canvas: Canvas) -> Iterator[str]:
 
 
 def render_overview(reply: InstallOverview, canvas: Canvas) -> Iterator[str]:
-    """Yield the clients; a table on a terminal, else one line for each with tabs."""
+    """Yield the clients, and on a terminal what can be done with them."""
     rows = [
         (one.name, "found" if one.found else "not found", one.skill or "none", one.mcp)
         for one in reply.clients
     ]
-    if canvas.width is None:
-        yield from (format_tabs(*row) for row in rows)
-        return
     columns = [Column(head) for head in ("client", "on this machine", "skill", "MCP server")]
     yield from render_columns(columns, rows, canvas)
+    if canvas.width is None:
+        return
     yield ""
     yield canvas.step("install", "kebab install CLIENT")
     for client in reply.clients:

@@ -10,11 +10,9 @@ from kebab.cli.render.canvas import (
     Column,
     clean,
     clean_lines,
-    measure_width,
     pluralize,
     render_columns,
     truncate,
-    truncate_path,
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.core.queries import FILTERS
@@ -68,8 +66,6 @@ def _format_filter(unmatched: UnmatchedFilter, canvas: Canvas) -> str:
     return f"{flag} {clean(shlex.quote(unmatched.value))}"
 
 
-_ARROW = " > "
-_SHORTEST_PATH = 12
 _LONGEST_FRAGMENT = 48
 """The most cells of a heading in a location; `fetch` takes the cut form too."""
 
@@ -110,6 +106,7 @@ def get_page(citation: Citation) -> int | None:
     return citation.page.number if isinstance(citation, PageCitation) else None
 
 
+_MARGIN = len(" 1  0.83 strong  ")
 _FRESHNESS = {"changed": "changed since", "gone": "file is gone"}
 
 
@@ -131,11 +128,10 @@ def render_hit(
     score = paint(f"{hit.score:.2f} {hit.confidence:<6}")
     found = "".join(f" q{index + 1}" for index in hit.queries or [])
     base = f"{hit.base}:" if hit.base else ""
-    margin = len(f"{hit.rank:>2}  {hit.score:.2f} {hit.confidence:<6}  {found}{base}")
-    where = base + render_location(hit.citation, file, hit.freshness, canvas, margin)
-    yield f"{canvas.strong(f'{hit.rank:>2}')}  {score}  {where}{canvas.dim(found)}"
-    if context := fit_headings(hit.title, hit.heading_path, canvas, len(INDENT)):
-        yield INDENT + canvas.dim(context)
+    where = base + render_location(hit.citation, file, hit.freshness, canvas)
+    label = f"{canvas.strong(f'{hit.rank:>2}')}  {score}  "
+    yield from canvas.hang(where + canvas.dim(found), label, _MARGIN)
+    yield from render_headings(hit.title, hit.heading_path, canvas)
     if hit.context:
         # The header row of a table or the signature of a function, which stands above the passage.
         for line in clean_lines(hit.context).split("\n"):
@@ -160,33 +156,16 @@ def render_location(
     file: str | None,
     freshness: Freshness,
     canvas: Canvas,
-    margin: int = 0,
     *,
     ranged: bool = False,
 ) -> str:
     """Return a citation as a link to its file, with a note when the file changed.
 
-    On a terminal the path is shortened to fit beside `margin` cells; its file name and line stay.
     A `ranged` location has its last line too.
     """
-    note = note_freshness(freshness) + note_origin(citation)
-    text = fit_location(citation, canvas, margin + len(note), ranged=ranged)
-    shown = canvas.location(text)
-    link = canvas.link(shown, file, get_line(citation), get_page(citation))
-    return link + canvas.warning(note)
-
-
-def fit_location(
-    citation: Citation, canvas: Canvas, margin: int = 0, *, ranged: bool = False
-) -> str:
-    """Return a citation that fits beside `margin` cells; its path may lose its beginning."""
     text = format_line_range(citation) if ranged else format_location(citation)
-    path = clean(citation.path)
-    position = text.removeprefix(path)
-    if canvas.width is None:
-        return text
-    room = max(_SHORTEST_PATH, canvas.width - margin - measure_width(position))
-    return truncate_path(path, room) + position
+    link = canvas.link(canvas.location(text), file, get_line(citation), get_page(citation))
+    return link + canvas.warning(note_freshness(freshness) + note_origin(citation))
 
 
 def _list_scores(found: Retrieval) -> Iterator[str]:
@@ -204,18 +183,13 @@ def _list_scores(found: Retrieval) -> Iterator[str]:
 def format_headings(title: str, path: list[str]) -> str:
     """Return title and headings on one line; a title that equals the first heading appears once."""
     below = path[1:] if path[:1] == [title] else path
-    return _ARROW.join(clean(heading) for heading in (title, *below) if heading)
+    return " > ".join(clean(heading) for heading in (title, *below) if heading)
 
 
-def fit_headings(title: str, path: list[str], canvas: Canvas, margin: int) -> str:
-    """Return title and headings that fit beside `margin` cells; middle ones may be left out."""
-    whole = format_headings(title, path)
-    if canvas.width is None or measure_width(whole) <= canvas.width - margin:
-        return whole
-    first, *parts = whole.split(_ARROW)
-    shorter = (_ARROW.join([first, "…", *parts[kept:]]) for kept in range(1, len(parts)))
-    fitting = (text for text in shorter if measure_width(text) <= canvas.width - margin)
-    return next(fitting, canvas.fit(whole, margin))
+def render_headings(title: str, path: list[str], canvas: Canvas) -> Iterator[str]:
+    """Yield title and headings as lines below a location."""
+    if headings := format_headings(title, path):
+        yield from map(canvas.dim, canvas.wrap(headings, INDENT))
 
 
 def list_queries(queries: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ only to draw Markdown, because it imports rich.
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
@@ -30,10 +30,7 @@ from kebab.cli.render.canvas import (
 )
 
 _NARROWEST = 16
-_NARROWEST_CELL = 6
 _INDENT = 4
-_LONGEST = 20_000
-"""Longer code is not highlighted, because a lexer may be slow."""
 _FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
 """Letters beyond ASCII in an address, which Markdown encodes."""
 _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
@@ -71,7 +68,7 @@ class _Code(markdown.CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         code = self.text.plain.removesuffix("\n")
         text = Text(code)
-        if self.lexer_name != "text" and len(code) <= _LONGEST:
+        if self.lexer_name != "text":
             from rich.syntax import Syntax
 
             text = Syntax("", self.lexer_name, theme="ansi_dark", word_wrap=True).highlight(code)
@@ -80,18 +77,15 @@ class _Code(markdown.CodeBlock):
 
 
 class _Table(markdown.TableElement):
-    """A table at the margin; its rows are lines if it has too many columns for the width."""
+    """A table at the margin; no text of its cells is left out."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for table in super().__rich_console__(console, options):
             assert isinstance(table, Table)
-            heads = [column.header for column in table.columns]
-            if len(heads) * _NARROWEST_CELL > options.max_width:
-                rows: Any = zip(*(column.cells for column in table.columns), strict=True)
-                yield from (Text(" | ").join(row) for row in (heads, *rows))
-                continue
+            for column in table.columns:
+                column.overflow = "fold"
             table.show_edge = False
-            table.show_header = any(str(head) for head in heads)
+            table.show_header = any(str(column.header) for column in table.columns)
             yield table
 
 
