@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from kebab.cli.prompt import open_devices
 from kebab.cli.render.canvas import Canvas, clean, limit_text_width, pluralize
-from kebab.cli.render.hits import format_line_range, format_location, render_hit
+from kebab.cli.render.hits import format_location, render_hit
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
-from kebab.errors.system import translate_import_errors
 from kebab.search.citations import locate_hit
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ _EXAMPLES = (
     "  snapshot tag:ops",
     '  "an exact phrase" -draft',
 )
-"""What is shown before the first query."""
+"""What is shown without hits."""
 
 _KEYS = "Ctrl-Y copy reference · ↑ ↓ choose · PgUp PgDn scroll · Esc leave"
 
@@ -65,7 +64,6 @@ class Selection:
     index: int = 0
     scroll: int = 0
     note: str = ""
-    examples: tuple[str, ...] = _EXAMPLES
 
     @property
     def chosen(self) -> SearchHit | None:
@@ -75,8 +73,7 @@ class Selection:
     def update(self, query: str) -> None:
         """Search, and choose the best hit; a query that cannot be read leaves a note."""
         self.hits, self.index, self.scroll, self.note = [], 0, 0, ""
-        self.examples = () if query.strip() else _EXAMPLES
-        if self.examples:
+        if not query.strip():
             return
         try:
             reply = self.search(query)
@@ -118,7 +115,7 @@ class Selection:
     def draw_preview(self, canvas: Canvas) -> list[str]:
         """Return the passage of the chosen hit, from the scrolled line on."""
         if self.chosen is None:
-            return [*self.examples]
+            return [*_EXAMPLES]
         file = locate_hit(self.chosen, self.sources)
         return [*render_hit(self.chosen, file, canvas, lines=None)][self.scroll :]
 
@@ -134,15 +131,11 @@ def pick_hit(
     """Return the hit that a person chooses, None when the person leaves.
 
     The keyboard and the screen (`devices`) are by default stdin and the channel.
-
-    Raises:
-        DependencyMissing: The library of the picker cannot be loaded.
     """
-    with translate_import_errors("choosing a hit", "prompt-toolkit"):
-        from prompt_toolkit.application import Application
-        from prompt_toolkit.buffer import Buffer
-        from prompt_toolkit.document import Document
-        from prompt_toolkit.output import ColorDepth
+    from prompt_toolkit.application import Application
+    from prompt_toolkit.buffer import Buffer
+    from prompt_toolkit.document import Document
+    from prompt_toolkit.output import ColorDepth
 
     keyboard, screen = devices or open_devices(channel)
     selection.update(query)
@@ -231,7 +224,7 @@ def _build_keys(selection: Selection) -> KeyBindings:
     def copy(event: KeyPressEvent) -> None:
         """Send the reference to the terminal, which may put it on the clipboard."""
         if selection.chosen is not None:
-            reference = format_line_range(selection.chosen.citation)
+            reference = format_location(selection.chosen.citation)
             text = base64.b64encode(reference.encode("utf-8", "replace")).decode()
             event.app.output.write_raw(f"\x1b]52;c;{text}\x07")
             event.app.output.flush()

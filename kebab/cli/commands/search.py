@@ -251,7 +251,7 @@ def _pick_hit(
     from kebab.cli.commands.open import build_open_command, run_command
     from kebab.cli.picker import Selection, pick_hit
     from kebab.cli.prompt import find_terminal
-    from kebab.cli.render.hits import format_line_range, get_line
+    from kebab.cli.render.hits import format_location, get_line
 
     channel = find_terminal(context.channels)
     if context.flags.machine or channel is None:
@@ -273,7 +273,7 @@ def _pick_hit(
         hit = pick_hit(selection, query, channel, color=color)
     if hit is None:
         return Exit.INTERRUPTED
-    context.channels.out.write(f"{format_line_range(hit.citation)}\n")
+    context.channels.out.write(f"{format_location(hit.citation)}\n")
     return Exit.DONE
 
 

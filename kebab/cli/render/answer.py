@@ -103,10 +103,10 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
         yield from canvas.note("interrupted")
     others = (warning for warning in reply.warnings if not _is_shown_as_doubt(reply, warning))
     for message in dict.fromkeys(warning.message for warning in others):
-        yield from canvas.note(clean(message))
+        yield from canvas.note(message)
     told = any(warning.code == "incomplete_coverage" for warning in reply.warnings)
-    if not told and (gaps := describe_known_gaps(reply.coverage)):
-        yield from canvas.note(clean(gaps))
+    if not told:
+        yield from canvas.note(describe_known_gaps(reply.coverage))
     for channel in reply.retrieval.degraded:
         yield from render_degraded(channel, canvas)
     yield from render_unmatched_filters(reply.retrieval.unmatched_filters, None, canvas)
@@ -133,7 +133,7 @@ def _render_doubts(reply: Answer, canvas: Canvas) -> Iterator[str]:
         label = f"{start}:"
     else:
         return
-    yield from canvas.wrap_with_label(label, clean(text), canvas.warning)
+    yield from canvas.wrap_with_label(label, text, canvas.warning)
 
 
 def _is_shown_as_doubt(reply: Answer, warning: AnswerWarning) -> bool:
@@ -145,7 +145,7 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
     for marker, group in groupby(reply.citations, key=lambda citation: citation.marker):
         label = canvas.location(f"{f'[{marker}]':>{len(_INDENT) - 1}} ")
         for source in group:
-            place = _format_place(source, source.file, canvas, ranged=True)
+            place = _format_place(source, source.file, canvas)
             yield from canvas.hang(place, label, len(_INDENT))
             label = _INDENT
             if quoted:
@@ -155,12 +155,10 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
                 yield from map(canvas.dim, canvas.wrap(f'"{quote}"', _INDENT))
 
 
-def _format_place(
-    found: SearchHit | AnswerCitation, file: str | None, canvas: Canvas, *, ranged: bool = False
-) -> str:
+def _format_place(found: SearchHit | AnswerCitation, file: str | None, canvas: Canvas) -> str:
     """Return a location with its headings."""
     base = f"{found.base}:" if found.base else ""
-    place = render_location(found.citation, file, found.freshness, canvas, ranged=ranged)
+    place = render_location(found.citation, file, found.freshness, canvas)
     headings = format_headings(found.title, found.heading_path)
     return f"{base}{place}  {canvas.dim(headings)}".rstrip()
 

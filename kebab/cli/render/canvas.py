@@ -232,21 +232,22 @@ class Canvas(Struct, frozen=True):
     def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
         """Return text as lines that fit, with a label before the first and blanks before others.
 
-        Text in backticks is not wrapped.
+        Text in backticks is not wrapped, and control characters are replaced (`clean`).
         """
-        glued = _LITERAL.sub(lambda match: glue(match[0]), text)
+        glued = _LITERAL.sub(lambda match: glue(match[0]), clean(text))
         return self.hang(glued, f"{paint(label)} ", len(label) + 1)
 
-    def note(self, text: str) -> list[str]:
-        """Return a note as lines that fit."""
-        return self.wrap_with_label("note:", text, self.warning)
+    def note(self, text: str, hint: str | None = None) -> list[str]:
+        """Return a note with its hint as lines that fit; an empty text has none."""
+        lines = self.wrap_with_label("note:", text, self.warning) if text else []
+        return [*lines, *self.hint(hint or "")]
 
     def hint(self, text: str) -> list[str]:
         """Return a hint as lines that fit; a hint that is only a command is not wrapped.
 
         A hint that the flags of this call make too long is left out.
         """
-        text = limit_hint(self.complete(text)) or ""
+        text = limit_hint(self.complete(clean(text))) or ""
         if not text:
             return []
         if "`" in text and not text.startswith("kebab "):
@@ -394,7 +395,8 @@ def format_bytes(count: int) -> str:
 
 def pluralize(count: int, noun: str) -> str:
     """Return a count with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+    ending = "" if count == 1 else "es" if noun.endswith("x") else "s"
+    return f"{count:,} {noun}{ending}"
 
 
 def format_duration(seconds: float) -> str:

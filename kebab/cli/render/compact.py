@@ -8,8 +8,6 @@ in the document.
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path, PurePosixPath
 
 from kebab.cli.render.canvas import Canvas, clean, clean_lines, pluralize
@@ -166,26 +164,13 @@ def _normalize(heading: str) -> str:
 
 
 def _render_text(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
-    """Yield the marked context, and the lines of a text as they are in the file.
-
-    Matches are painted if the canvas has colour.
-    """
+    """Yield the marked context, and the lines of a text as they are in the file."""
     if context := hit.context:
         yield from (canvas.dim(CONTEXT_MARK + line) for line in clean_lines(context).split("\n"))
-    text = hit.text or hit.snippet
     extracted = get_cited_lines(hit.citation) is None
-    spans = (hit.text_highlights or []) if hit.text else hit.highlights
-    marks = [False] * len(text)
-    for first, last in spans:
-        marks[first:last] = [True] * (last - first)
-    start = 0
-    for line in text.split("\n"):
-        shown, end = clean_lines(line), start + len(line)
+    for line in clean_lines(hit.text or hit.snippet).split("\n"):
         if not extracted or not _TABLE_RULE.fullmatch(line):
-            runs = groupby(zip(marks[start:end], shown, strict=True), key=itemgetter(0))
-            parts = ((marked, "".join(letter for _, letter in run)) for marked, run in runs)
-            yield "".join(canvas.match(part) if marked else part for marked, part in parts)
-        start = end + 1
+            yield line
 
 
 def _list_notes(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:

@@ -16,11 +16,9 @@ from kebab.cli.render.canvas import (
     pluralize,
     render_columns,
     render_fields,
-    truncate,
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, render_excerpt
 from kebab.cli.render.hits import (
-    format_line_range,
     format_location,
     note_freshness,
     render_degraded,
@@ -29,8 +27,7 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
 )
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
-from kebab.search.citations import find_fragment
-from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.search.citations import find_fragment, get_cited_lines
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
@@ -73,7 +70,7 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
             media=found.media,
             headings=[found.title, *pair.found.heading_path],
         )
-        nearest = f"nearest to: {format_line_range(pair.asked.citation)}"
+        nearest = f"nearest to: {format_location(pair.asked.citation)}"
         yield from map(canvas.dim, canvas.wrap(nearest, INDENT))
         yield ""
     if not reply.related:
@@ -111,21 +108,12 @@ def render_links(links: list[DocLink], backlinks: list[DocLink], canvas: Canvas)
 
 def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -> Iterator[str]:
     """Yield the groups with their members; `all_groups` is the command for all of them."""
-    if canvas.width is None:
-        for number, group in enumerate(reply.groups, start=1):
-            for member in group.members:
-                kind = "exact" if member.exact else "near"
-                what = (str(number), group.unit, kind, f"{member.similarity:.2f}")
-                ids = (member.doc_id, member.chunk_id or "")
-                yield "\t".join((*what, *ids, format_line_range(member.citation)))
-        return
     for group in reply.groups:
-        count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
-        title = truncate(clean(group.members[0].title), max(8, canvas.width - 40))
-        yield f"{canvas.strong(f'{count} of a {group.unit}')}  {canvas.dim(title)}"
         first = group.members[0]
-        is_original = isinstance(first.citation, LineCitation | CodeCitation)
-        media = detect_media_type(first.doc_path) if is_original else None
+        count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
+        title = canvas.dim(clean(first.title))
+        yield from canvas.wrap(f"{canvas.strong(f'{count} of a {group.unit}')}  {title}")
+        media = detect_media_type(first.doc_path) if get_cited_lines(first.citation) else None
         yield from render_excerpt(group.snippet, [], canvas, media=media or MARKDOWN)
         for member in group.members:
             paint = canvas.success if member.exact else canvas.warning
@@ -201,17 +189,17 @@ def render_document(reply: DocInspection, canvas: Canvas) -> Iterator[str]:
     rows = [*list_fields(reply.document, "title"), *list_fields(reply, "warnings")]
     yield from render_fields(rows, canvas)
     for warning in reply.warnings:
-        yield from canvas.note(clean(warning))
+        yield from canvas.note(warning)
     for one in reply.left_out:
         words = f", {pluralize(one.words, 'word')}" if one.words else ""
-        yield from canvas.note(f"not searched: {clean(one.reason)}{words}")
+        yield from canvas.note(f"not searched: {one.reason}{words}")
     yield from render_links(reply.links, reply.backlinks, canvas)
     yield ""
     yield canvas.strong(pluralize(len(reply.chunks), "passage"))
     passages = [
         (
             chunk.chunk_id[: _SHORT_ID if canvas.is_terminal else None],
-            format_line_range(chunk.citation)
+            format_location(chunk.citation)
             .removeprefix(clean(reply.document.doc_path))
             .lstrip(":#"),
             clean(" > ".join(chunk.heading_path)),
@@ -239,8 +227,7 @@ def render_chunk(reply: ChunkInspection, canvas: Canvas) -> Iterator[str]:
     own = [*list_fields(chunk, "heading_path"), *list_fields(reply, "text", "embed_text")]
     yield from render_fields([place, *own, *list_fields(reply.document)], canvas)
     yield ""
-    for line in clean_lines(reply.text).split("\n"):
-        yield from canvas.wrap(line) or [""]
+    yield from canvas.wrap(clean_lines(reply.text))
 
 
 def render_not_found(reply: NotFound, canvas: Canvas) -> Iterator[str]:
@@ -259,8 +246,10 @@ def render_removed_documents(reply: RemoveReport, canvas: Canvas) -> Iterator[st
     documents = pluralize(len(reply.removed), "document")
     yield f"{documents} and {pluralize(reply.chunks, 'passage')} taken out of the index"
     if reply.returns:
-        yield from canvas.note("the files are still there: the next ingest reads them again")
-        yield from canvas.hint("name them in a `.kebabignore` file to keep them out")
+        yield from canvas.note(
+            "the files are still there: the next ingest reads them again",
+            "name them in a `.kebabignore` file to keep them out",
+        )
 
 
 def render_reset_plan(reply: ResetReport, canvas: Canvas) -> Iterator[str]:
@@ -303,8 +292,7 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
     if not reply.documents:
         yield "no documents"
         yield canvas.step("read some files", "kebab ingest FOLDER")
-    if gaps := describe_gaps(reply.coverage, "lines"):
-        yield from canvas.note(clean(gaps))
+    yield from canvas.note(describe_gaps(reply.coverage, "lines"))
 
 
 def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:

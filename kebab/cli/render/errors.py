@@ -29,9 +29,8 @@ _ID = 12
 
 def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
     """Yield the message of an error, its hint, code and causes, and the log that has the rest."""
-    yield from canvas.wrap_with_label("error:", clean(reply.message), canvas.error)
-    if reply.hint:
-        yield from canvas.hint(clean(reply.hint))
+    yield from canvas.wrap_with_label("error:", reply.message, canvas.error)
+    yield from canvas.hint(reply.hint or "")
     yield canvas.dim(f"code: {reply.code}")
     chain: object = reply.details.get("chain")
     if isinstance(chain, list):
@@ -75,7 +74,7 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
         yield from ["", canvas.dim("show one: kebab errors --id ID")]
     if reply.unreadable:
         lines = pluralize(reply.unreadable, "line")
-        yield from canvas.note(f"{lines} not counted, broken or foreign: {clean(reply.log)}")
+        yield from canvas.note(f"{lines} not counted, broken or foreign: {reply.log}")
 
 
 def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
@@ -102,10 +101,9 @@ def render_error_entry(reply: ErrorAudit, canvas: Canvas) -> Iterator[str]:
 
 def render_error_table(reply: ErrorCatalog, canvas: Canvas) -> Iterator[str]:
     """Yield one line per error code."""
-    width = max(len(row.code) for row in reply.errors)
-    for row in reply.errors:
-        label = f"{canvas.strong(f'{row.code:<{width}}')}  {row.exit_code}  "
-        yield from canvas.hang(row.message, label, width + 5)
+    columns = (Column("", canvas.strong), Column(), Column(wraps=True))
+    rows = [(row.code, str(row.exit_code), row.message) for row in reply.errors]
+    yield from render_columns(columns, rows, canvas)
     if canvas.is_terminal:
         yield ""
         yield canvas.dim("more of one: kebab explain CODE")

@@ -85,8 +85,7 @@ def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
         rows = [(name, value or "none") for name, value in list_fields(block, most=most)]
         yield from render_fields(rows, canvas, "  ")
     if reply.unreadable:
-        yield from ("", *canvas.note(clean(reply.unreadable.message)))
-        yield from canvas.hint(clean(reply.unreadable.hint or ""))
+        yield from ("", *canvas.note(reply.unreadable.message, reply.unreadable.hint))
 
 
 def render_init(reply: InitReport, canvas: Canvas) -> Iterator[str]:
@@ -128,8 +127,8 @@ def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
     if reply.embedded:
         yield f"{pluralize(reply.embedded, 'passage')} embedded again"
     if reply.pending:
-        yield from canvas.note(f"{pluralize(reply.pending, 'passage')} not embedded yet")
-        yield from canvas.hint("kebab ingest")
+        pending = pluralize(reply.pending, "passage")
+        yield from canvas.note(f"{pending} not embedded yet", "kebab ingest")
 
 
 def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:

@@ -16,14 +16,12 @@ from kebab.cli.render.canvas import (
 )
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.core.queries import FILTERS
-from kebab.search.citations import decode_percent, find_fragment, locate_hit
+from kebab.search.citations import decode_percent, find_fragment, get_cited_lines, locate_hit
 from kebab.wire.citation import (
     CellCitation,
     Citation,
-    CodeCitation,
     FetchedPlace,
     Freshness,
-    LineCitation,
     PageCitation,
 )
 from kebab.wire.coverage import (
@@ -57,8 +55,7 @@ def render_unmatched_filters(
             yield from canvas.note(f"no document passes `{_format_filter(one, canvas)}`")
             if one.nearest:
                 yield canvas.dim(f"  nearest: {clean(', '.join(one.nearest))}")
-    if hint:
-        yield from canvas.hint(clean(hint))
+    yield from canvas.hint(hint or "")
 
 
 def _format_filter(unmatched: UnmatchedFilter, canvas: Canvas) -> str:
@@ -71,19 +68,12 @@ _LONGEST_FRAGMENT = 48
 
 
 def format_location(citation: Citation) -> str:
-    """Return a citation as `path:line`, or as `path#page=3` and the like; `fetch` takes it."""
-    line, fragment = get_line(citation), format_fragment(citation)
-    place = f"#{fragment}" if fragment else ""
-    return clean(citation.path) + (place if line is None else f":{line}")
-
-
-def format_line_range(citation: Citation) -> str:
-    """Return a citation of lines as `path:first-last`, and any other like `format_location`."""
-    match citation:
-        case LineCitation(line=lines) | CodeCitation(code=lines) if lines.end > lines.start:
-            return f"{clean(citation.path)}:{lines.start}-{lines.end}"
-        case _:
-            return format_location(citation)
+    """Return a citation as `path:3-9`, or as `path#page=3` and the like; `fetch` takes it."""
+    path, fragment = clean(citation.path), format_fragment(citation)
+    if lines := get_cited_lines(citation):
+        first, last = lines
+        return f"{path}:{first}-{last}" if last > first else f"{path}:{first}"
+    return f"{path}#{fragment}" if fragment else path
 
 
 def format_fragment(citation: Citation) -> str:
@@ -94,11 +84,8 @@ def format_fragment(citation: Citation) -> str:
 
 def get_line(citation: Citation) -> int | None:
     """Return the first line of a citation, None without lines."""
-    match citation:
-        case LineCitation(line=span) | CodeCitation(code=span):
-            return span.start
-        case _:
-            return None
+    lines = get_cited_lines(citation)
+    return lines[0] if lines else None
 
 
 def get_page(citation: Citation) -> int | None:
@@ -137,7 +124,7 @@ def render_hit(
         for line in clean_lines(hit.context).split("\n"):
             yield INDENT + canvas.dim(canvas.fit(line.strip("| "), len(INDENT)))
     rows = isinstance(hit.citation, CellCitation) and hit.citation.cell.sheet is not None
-    is_original = rows or isinstance(hit.citation, LineCitation | CodeCitation)
+    is_original = rows or get_cited_lines(hit.citation)
     yield from render_excerpt(
         hit.text or hit.snippet,
         (hit.text_highlights or []) if hit.text else hit.highlights,
@@ -152,19 +139,11 @@ def render_hit(
 
 
 def render_location(
-    citation: Citation,
-    file: str | None,
-    freshness: Freshness,
-    canvas: Canvas,
-    *,
-    ranged: bool = False,
+    citation: Citation, file: str | None, freshness: Freshness, canvas: Canvas
 ) -> str:
-    """Return a citation as a link to its file, with a note when the file changed.
-
-    A `ranged` location has its last line too.
-    """
-    text = format_line_range(citation) if ranged else format_location(citation)
-    link = canvas.link(canvas.location(text), file, get_line(citation), get_page(citation))
+    """Return a citation as a link to its file, with a note when the file changed."""
+    text = canvas.location(format_location(citation))
+    link = canvas.link(text, file, get_line(citation), get_page(citation))
     return link + canvas.warning(note_freshness(freshness) + note_origin(citation))
 
 
@@ -215,23 +194,18 @@ def describe_no_answer(reply: SearchResponse, statement: str, about: str = "") -
     return clean(f"{statement} so far{about} ({gaps})" if gaps else f"{statement}{about}")
 
 
-def render_gaps(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield which files are missing or outdated, where no other line of the page says it.
-
-    Words of the query that are only in text that is not searched are told, too.
-    """
-    told = reply.absent_terms or not reply.convincing or not reply.hits
-    if not told and (gaps := describe_known_gaps(reply.coverage)):
-        yield from canvas.note(clean(gaps))
-    if found := describe_left_out_terms(reply.coverage):
-        yield from canvas.note(clean(found))
-
-
 def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield which channels did not work, and what of the files is missing or outdated."""
+    """Yield which channels did not work, and which files are missing or outdated.
+
+    Where another line of the page says what is missing, it is not said again. Words of the query
+    that are only in text that is not searched are told, too.
+    """
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
-    yield from render_gaps(reply, canvas)
+    told = reply.absent_terms or not reply.convincing or not reply.hits
+    if not told:
+        yield from canvas.note(describe_known_gaps(reply.coverage))
+    yield from canvas.note(describe_left_out_terms(reply.coverage))
 
 
 def describe_left_out(left_out: LeftOut, canvas: Canvas) -> str:
@@ -248,12 +222,10 @@ def render_degraded(degraded: DegradedChannel, canvas: Canvas, note: str = "") -
     """Yield which channel did not work and what may fix it; `note` replaces the first words."""
     names = {"lexical": "search by words", "vector": "search by meaning", "rerank": "reranking"}
     extent = "incomplete" if degraded.partial is True else "no"
-    lost = f"{extent} {names.get(degraded.channel, clean(degraded.channel))}"
+    lost = f"{extent} {names.get(degraded.channel, degraded.channel)}"
     whole = {"published": "published base", "index": "the index was not brought up to date"}
     lost = whole.get(degraded.channel, lost)
-    yield from canvas.note(f"{note or lost}: {clean(degraded.reason)}")
-    if degraded.hint:
-        yield from canvas.hint(clean(degraded.hint))
+    yield from canvas.note(f"{note or lost}: {degraded.reason}", degraded.hint)
 
 
 _NEAREST = 3
@@ -263,11 +235,13 @@ _FEWEST = 3
 """The number of hits that are shown on every screen; their excerpts shrink before they do not."""
 
 _FEWEST_LINES = 2
+_FRAME = 3
+"""The lines of a hit beside its excerpt: location, headings and a blank one."""
 _PROMPTS = 2
 """The lines of the shell before and after the output."""
 
-_PIPED_LINES = 20
-"""The most lines of a page where there is no screen, as in a pipe."""
+_HEIGHT = 24
+"""The number of lines of a page where there is no screen, as in a pipe."""
 
 
 def format_added_words(*words: str, **_: object) -> str:
@@ -387,31 +361,13 @@ def _fit_hits(
     paging: Paging,
     notes: int,
 ) -> list[list[str]]:
-    """Return the lines of the hits that fit; only a terminal shortens excerpts for more hits."""
-
-    def render(hit: SearchHit, lines: int | None) -> list[str]:
-        return list(render_hit(hit, locate_hit(hit, sources), canvas, lines))
-
-    if not paging.fits_screen:
-        lines = None if paging.whole else MOST_LINES
-        return [render(hit, lines) for hit in hits]
-    room = (_PIPED_LINES if canvas.height is None else canvas.height - _PROMPTS) - notes - 1
-    fewest = 1 if canvas.height is None else _FEWEST
-    blocks: list[list[str]] = []
-    for shown in range(MOST_LINES, _FEWEST_LINES - 1, -1):
-        blocks = [render(hit, shown) for hit in hits[:fewest]]
-        if _count_lines(blocks) <= room:
-            break
-    for hit in hits[fewest:]:
-        block = render(hit, shown)
-        if _count_lines([*blocks, block]) > room:
-            break
-        blocks.append(block)
-    return blocks
-
-
-def _count_lines(blocks: list[list[str]]) -> int:
-    return sum(len(block) + 1 for block in blocks)
+    """Return the lines of the hits that fit; excerpts are shorter where few would fit."""
+    count, lines = len(hits), None if paging.whole else MOST_LINES
+    if paging.fits_screen:
+        room = (canvas.height or _HEIGHT) - _PROMPTS - notes
+        count = max(_FEWEST, room // (MOST_LINES + _FRAME))
+        lines = max(_FEWEST_LINES, min(MOST_LINES, room // count - _FRAME))
+    return [list(render_hit(hit, locate_hit(hit, sources), canvas, lines)) for hit in hits[:count]]
 
 
 def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:

@@ -68,13 +68,11 @@ def render_ingest_report(
     else:
         yield from _render_unread(losses, canvas)
     for fault in reply.plugin_faults:
-        yield from canvas.note(clean(f"plugin {fault}"))
+        yield from canvas.note(f"plugin {fault}")
     for failure in reply.pictures:
         count = pluralize(failure.count, "document")
-        text = f"pictures of {count} are not searched: {clean(failure.error.message)}"
-        yield from canvas.note(text)
-        if failure.error.hint:
-            yield from canvas.hint(clean(failure.error.hint))
+        text = f"pictures of {count} are not searched: {failure.error.message}"
+        yield from canvas.note(text, failure.error.hint)
     if not reply.dry_run:
         yield from _render_vectors(reply.embedding, canvas)
     if is_first and canvas.is_terminal and not reply.dry_run:
@@ -174,7 +172,7 @@ def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Itera
         ]
         yield from canvas.hang(", ".join(parts), "    ", 4)
     if sync.error:
-        yield from canvas.note(clean(sync.error.message))
+        yield from canvas.note(sync.error.message)
         if not sync.listed:
             yield from canvas.note("the files that were downloaded before stay in the index")
 
@@ -211,12 +209,10 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
     pending = f"{pluralize(vectors.pending, 'passage')} not embedded"
     why, hint = vectors.unavailable, "kebab doctor" if vectors.version else "kebab model list"
     if why is None and vectors.version:
-        yield from canvas.note(f"{pending} yet")
-        yield from canvas.hint("kebab ingest")
+        yield from canvas.note(f"{pending} yet", "kebab ingest")
         return
-    reason = clean(why or "no model is available")
-    yield from canvas.note(f"{pending}, words find them: {reason}")
-    yield from canvas.hint(vectors.hint or hint)
+    reason = why or "no model is available"
+    yield from canvas.note(f"{pending}, words find them: {reason}", vectors.hint or hint)
 
 
 _MAX_NAMED_FILES = 2
@@ -243,8 +239,8 @@ def render_watch_event(event: "WatchEvent", canvas: Canvas) -> Iterator[str]:
         message = f"{event.error.message}; {what}"
         hint = event.error.hint if event.kind == "failed" else None
     if message:
-        yield from canvas.wrap_with_label("warning:", clean(message), canvas.warning)
-        yield from canvas.hint(hint) if hint else []
+        yield from canvas.wrap_with_label("warning:", message, canvas.warning)
+        yield from canvas.hint(hint or "")
 
 
 def render_watch_report(reply: "WatchReport", canvas: Canvas) -> Iterator[str]:

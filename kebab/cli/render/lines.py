@@ -5,8 +5,6 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from msgspec.structs import replace
-
 from kebab.cli.render.canvas import (
     Canvas,
     clean,
@@ -110,7 +108,7 @@ def list_notes(results: Sequence[FetchResult | NotFound], canvas: Canvas) -> Ite
     for result in results:
         if isinstance(result, NotFound):
             continue
-        path = clean(result.doc_path)
+        path = result.doc_path
         is_whole = result.end_line - result.start_line + 1 >= result.line_count
         if len(results) == 1 and not (canvas.is_terminal or is_whole):
             yield from canvas.note(f"{describe_extent(result)}: {path}")
@@ -119,9 +117,8 @@ def list_notes(results: Sequence[FetchResult | NotFound], canvas: Canvas) -> Ite
         elif result.freshness == "changed":
             yield from canvas.note(f"changed since it was indexed, these are its lines now: {path}")
         if result.truncated:
-            yield from canvas.note(f"cut off by {canvas.name_flag('--max-tokens')}: {path}")
-            if result.rest:
-                yield from canvas.hint(shlex.join(["kebab", "fetch", result.rest]))
+            rest = shlex.join(["kebab", "fetch", result.rest]) if result.rest else None
+            yield from canvas.note(f"cut off by {canvas.name_flag('--max-tokens')}: {path}", rest)
 
 
 _ELLIPSIS = "…"
@@ -131,19 +128,23 @@ _MAX_NAMED = 3
 
 def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     """Yield the matching lines: below their file on a terminal, else as `path:line:text`."""
-    for number, (_, group) in enumerate(groupby(reply.hits, key=lambda hit: hit.doc_id)):
-        hits = list(group)
-        path = clean(format_openable_path(hits[0].file, hits[0].doc_path))
-        if not canvas.is_terminal:
-            if number and any(hit.before or hit.after for hit in hits):
-                yield "--"
-            for hit, line, text in _list_lines(hits):
-                place = f"-{line}" if _has_lines(hits[0]) else ""
-                if hit:
-                    yield f"{path}{_format_place(hit, line)}:{mark_cuts(hit)}"
-                else:
-                    yield "--" if text is None else f"{path}{place}-{clean(text)}"
-            continue
+    if canvas.is_terminal:
+        yield from render_below_files(reply, canvas)
+        return
+    for number, (path, hits) in enumerate(_group_by_file(reply)):
+        if number and any(hit.before or hit.after for hit in hits):
+            yield "--"
+        for hit, line, text in _list_lines(hits):
+            place = f"-{line}" if _has_lines(hits[0]) else ""
+            if hit:
+                yield f"{path}{_format_place(hit, line)}:{mark_cuts(hit)}"
+            else:
+                yield "--" if text is None else f"{path}{place}-{clean(text)}"
+
+
+def render_below_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
+    """Yield the matching lines below their file; a terminal cuts long ones."""
+    for number, (path, hits) in enumerate(_group_by_file(reply)):
         if number:
             yield ""
         note = canvas.warning(note_freshness(hits[0].freshness))
@@ -152,9 +153,11 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         yield from _render_below_file(hits, canvas)
 
 
-def render_below_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield the matching lines below their file as on a terminal, none of them cut."""
-    return render_matches(reply, replace(canvas, width=1_000_000))
+def _group_by_file(reply: GrepResponse) -> Iterator[tuple[str, list[GrepHit]]]:
+    """Yield the path of each file with its hits."""
+    for _, group in groupby(reply.hits, key=lambda hit: hit.doc_id):
+        hits = list(group)
+        yield clean(format_openable_path(hits[0].file, hits[0].doc_path)), hits
 
 
 def _format_place(hit: GrepHit, number: int) -> str:
@@ -212,10 +215,10 @@ def mark_cuts(hit: GrepHit) -> str:
 
 def _highlight(hit: GrepHit, canvas: Canvas, margin: int) -> str:
     """Return the text of a hit with its matches marked, cut to the terminal around the first."""
-    room = max(_NARROWEST, (canvas.width or 0) - margin)
-    first = hit.highlights[0][0] if hit.highlights else 0
-    cut = _ELLIPSIS if hit.is_cut else ""
-    text, shift = truncate_around(f"{clean(hit.text)}{cut}", first, room)
+    text, shift = clean(hit.text) + _ELLIPSIS * hit.is_cut, 0
+    if canvas.width is not None:
+        first = hit.highlights[0][0] if hit.highlights else 0
+        text, shift = truncate_around(text, first, max(_NARROWEST, canvas.width - margin))
     parts, position = [], 0
     for begin, end in hit.highlights:
         parts += [text[position : begin + shift], canvas.match(text[begin + shift : end + shift])]
@@ -246,7 +249,7 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         ("not_text", "files are no longer text"),
     ):
         if skipped := [one for one in reply.skipped if one.reason == reason]:
-            names = ", ".join(clean(one.doc_path) for one in skipped[:_MAX_NAMED])
+            names = ", ".join(one.doc_path for one in skipped[:_MAX_NAMED])
             rest = len(skipped) - _MAX_NAMED
             more = f" and {rest} more" if rest > 0 else ""
             yield from canvas.note(f"{words}: {names}{more}")
@@ -257,7 +260,7 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     gaps = describe_gaps(reply.coverage, "lines")
     if not reply.files and not reply.unmatched_filters:
         files = pluralize(reply.searched_files, "file")
-        missing = f" ({clean(gaps)})" if gaps else ""
-        yield from canvas.note(f"no line matches in {files}: {clean(reply.pattern)}{missing}")
+        missing = f" ({gaps})" if gaps else ""
+        yield from canvas.note(f"no line matches in {files}: {reply.pattern}{missing}")
     elif gaps:
-        yield from canvas.note(f"not searched: {clean(gaps)}")
+        yield from canvas.note(f"not searched: {gaps}")

@@ -28,7 +28,6 @@ from kebab.cli.render.hits import render_degraded
 from kebab.review.items import FileState, LocatedItem, LocatedPage
 from kebab.review.selection import name_finding
 from kebab.wire.review import (
-    AgentItem,
     AgentItems,
     ItemFix,
     ItemWarning,
@@ -75,8 +74,8 @@ def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
         yield f"{margin} {bar} {blank}{PAINTS[item.s](canvas, arrows)}"
     if isinstance(item.fix, ItemFix):
         note = f" ({item.fix.note})" if isinstance(item.fix.note, str) else ""
-        done = clean(item.fix.text) if item.fix.text else f"({item.t})"
-        yield from canvas.wrap_with_label(f"{_INDENT}fix:", f"{done}{clean(note)}", canvas.success)
+        done = item.fix.text or f"({item.t})"
+        yield from canvas.wrap_with_label(f"{_INDENT}fix:", f"{done}{note}", canvas.success)
 
 
 _SEVERITIES: tuple[SeverityName, ...] = ("error", "warning", "suggestion")
@@ -147,8 +146,7 @@ def render_path(document: ReviewedDocument, state: FileState, canvas: Canvas) ->
     """Yield the path of a document, and why its lines are not shown."""
     path = clean(format_openable_path(document.file, document.doc_path))
     yield canvas.link(canvas.strong(canvas.location(path)), document.file)
-    if _STATES[state]:
-        yield from canvas.note(_STATES[state])
+    yield from canvas.note(_STATES[state])
 
 
 def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iterator[str]:
@@ -223,7 +221,7 @@ def render_fix_plan(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
             yield from render_difference(file.diff.splitlines(), canvas)
         yield ""
         yield from _render_other_fixes(reply.waiting, reply.refused, canvas)
-        fixes = _count_fixes(sum(file.applied for file in reply.files))
+        fixes = pluralize(sum(file.applied for file in reply.files), "fix")
         files = pluralize(len(reply.files), "file")
         yield f"write {fixes} to {files}; the originals are kept as `FILE.orig`"
 
@@ -236,7 +234,7 @@ def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
             continue
         path = canvas.link(canvas.location(_name(file.file)), file.file)
         backup = f"; the original is {_name(file.backup)}" if file.backup else ""
-        yield f"{path}  {_count_fixes(file.applied)}{backup}"
+        yield f"{path}  {pluralize(file.applied, 'fix')}{backup}"
     if canvas.is_terminal or not reply.dry_run:
         left_out = sum(file.overlapping for file in reply.files)
         if left_out:
@@ -246,17 +244,13 @@ def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
             yield "nothing to fix"
 
 
-def _count_fixes(count: int) -> str:
-    return "1 fix" if count == 1 else f"{count:,} fixes"
-
-
 def _render_other_fixes(waiting: int, refused: int, canvas: Canvas) -> Iterator[str]:
     """Yield how many fixes were left out, and why."""
     if waiting:
         verb = "that is not certain waits" if waiting == 1 else "that are not certain wait"
-        yield from canvas.note(f"{_count_fixes(waiting)} {verb} for `--unsafe`")
+        yield from canvas.note(f"{pluralize(waiting, 'fix')} {verb} for `--unsafe`")
     if refused:
-        yield from canvas.note(f"{_count_fixes(refused)} left out, which would break the page")
+        yield from canvas.note(f"{pluralize(refused, 'fix')} left out, which would break the page")
 
 
 def _name(file: str) -> str:
@@ -331,22 +325,24 @@ class SarifLog:
                     "endLine": one.end.line,
                     "endColumn": one.end.utf16,
                 }
-            self._results.append(self._build_result(one.item, {"physicalLocation": physical}))
+            self._results.append(
+                {
+                    "ruleId": name_finding(one.item),
+                    "ruleIndex": self._find_rule(name_finding(one.item)),
+                    "level": _LEVELS[one.item.s],
+                    "message": {"text": one.item.r},
+                    "locations": [{"physicalLocation": physical}],
+                    "partialFingerprints": {"kebabUid/v1": one.item.uid},
+                }
+            )
 
-    def _build_result(self, item: AgentItem, place: dict[str, Any]) -> dict[str, Any]:
-        name = name_finding(item)
-        if name not in self._indexes:  # the kinds of the model's findings are added as rules
+    def _find_rule(self, name: str) -> int:
+        """Return the index of a rule; the kinds of the model's findings are added."""
+        if name not in self._indexes:
             self._indexes[name] = len(self._rules)
             text = f"Finds {name.replace('_', ' ')} with a language model."
             self._rules.append({"id": name, "shortDescription": {"text": text}})
-        return {
-            "ruleId": name,
-            "ruleIndex": self._indexes[name],
-            "level": _LEVELS[item.s],
-            "message": {"text": item.r},
-            "locations": [place],
-            "partialFingerprints": {"kebabUid/v1": item.uid},
-        }
+        return self._indexes[name]
 
     def render(self, tally: ReviewTally, *, completed: bool = True) -> Iterator[str]:
         """Yield the lines of the log; what was not reviewed is a notification of the tool."""
