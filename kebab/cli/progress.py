@@ -106,19 +106,14 @@ class Reporter(Generic[E]):
 
     def beat(self) -> None:
         """Send a heartbeat if the silence is too long, and interrupt the work without a reader."""
-        try:
-            self._reader_gone = self._out is not None and is_reader_gone(self._out.descriptor)
-            with self._lock:
-                now = self._clock()
-                is_silent = now - self._last >= self.display.silence_s
-                if is_silent and not self._ended.is_set():
-                    self._last = now
-                    self.display.show_heartbeat(round((now - self._started) * 1000))
-        except BrokenPipeError:
-            if self._out is None:
-                raise
+        with suppress(BrokenPipeError), self._lock:
+            now = self._clock()
+            is_silent = now - self._last >= self.display.silence_s
+            if is_silent and not self._ended.is_set():
+                self._last = now
+                self.display.show_heartbeat(round((now - self._started) * 1000))
+        if self._out is not None and is_reader_gone(self._out.descriptor):
             self._reader_gone = True
-        if self._reader_gone:
             self._ended.set()
             interrupt_main_thread()
 

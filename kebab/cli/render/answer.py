@@ -16,7 +16,6 @@ from kebab.cli.render.canvas import (
     clean,
     clean_lines,
     format_minute,
-    format_tabs,
     limit_text_width,
     pluralize,
     render_columns,
@@ -164,23 +163,16 @@ def _format_place(found: SearchHit | AnswerCitation, file: str | None, canvas: C
 
 
 def render_session_list(reply: SessionList, canvas: Canvas) -> Iterator[str]:
-    """Yield one line per session: columns on a terminal, tab-separated fields in a pipe."""
+    """Yield one line per session, and on a terminal what can be done with them."""
+    rows = [
+        (clean(one.name), format_minute(one.updated_at), _join_lines(one.first_question))
+        for one in reply.sessions
+    ]
+    columns = (Column("", canvas.strong, wraps=True), Column("", canvas.dim), Column(wraps=True))
+    yield from render_columns(columns, rows, canvas)
     if canvas.width is None:
-        for session in reply.sessions:
-            times = (session.created_at, session.updated_at)
-            yield format_tabs(session.name, str(session.turns), *times, session.first_question)
         return
     if reply.sessions:
-        columns = (
-            Column("", canvas.strong, wraps=True),
-            Column("", canvas.dim),
-            Column(wraps=True),
-        )
-        rows = [
-            (clean(one.name), format_minute(one.updated_at), _join_lines(one.first_question))
-            for one in reply.sessions
-        ]
-        yield from render_columns(columns, rows, canvas)
         yield ""
         yield canvas.dim(_count_turns(reply.sessions))
         yield canvas.step("show one", "kebab session show NAME")

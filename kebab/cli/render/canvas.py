@@ -302,29 +302,22 @@ def render_fields(
 _SIZES = "index_bytes"
 
 
-def list_fields(record: Struct, *omit: str, most: int | None = None) -> list[tuple[str, str]]:
-    """Return the fields of a record as labels and values, of records in it only sizes in bytes.
-
-    Of a field with more than `most` counts the largest are told, and how many are left.
-    """
+def list_fields(record: Struct, *omit: str) -> list[tuple[str, str]]:
+    """Return the fields of a record as labels and values, of records in it only sizes in bytes."""
     values = {name: getattr(record, name) for name in record.__struct_fields__ if name not in omit}
     return [
-        (name, clean(_format_value(name, value, most)))
+        (name, clean(_format_value(name, value)))
         for name, value in values.items()
         if name == _SIZES
         or not isinstance(value[0] if isinstance(value, list) and value else value, Struct)
     ]
 
 
-def _format_value(name: str, value: Any, most: int | None) -> str:
+def _format_value(name: str, value: Any) -> str:
     if name == _SIZES:
-        value = asdict(value)
+        value = {key: format_bytes(count) for key, count in asdict(value).items()}
     if isinstance(value, dict):
-        counts = sorted(value.items(), key=lambda item: -item[1]) if most else [*value.items()]
-        write = format_bytes if name == _SIZES else "{:,}".format
-        left = len(counts) - len(counts[:most])
-        value = [f"{key} {write(count)}" for key, count in counts[:most]]
-        value += [f"and {left:,} more with `--json`"] if left else []
+        value = [f"{key} {_format_value('', count)}" for key, count in value.items()]
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, bool):

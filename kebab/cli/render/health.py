@@ -29,7 +29,6 @@ from kebab.wire.health import (
     SchemaDocument,
 )
 
-_MOST_COUNTS = 10
 _NAME_WIDTH = len("embedding_version")
 """The longest name of a check."""
 
@@ -81,8 +80,7 @@ def render_schema(reply: Introspection, canvas: Canvas) -> Iterator[str]:
         yield from ("", canvas.strong("plugins"), *canvas.wrap(clean(plugins), "  "))
     for title, block in {"models": reply.models, "stats": reply.stats}.items():
         yield from ("", canvas.strong(title))
-        most = _MOST_COUNTS if canvas.is_terminal else None
-        rows = [(name, value or "none") for name, value in list_fields(block, most=most)]
+        rows = [(name, value or "none") for name, value in list_fields(block)]
         yield from render_fields(rows, canvas, "  ")
     if reply.unreadable:
         yield from ("", *canvas.note(reply.unreadable.message, reply.unreadable.hint))

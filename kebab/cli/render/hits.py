@@ -1,7 +1,7 @@
 """Renders hits, the places of passages, and a page of hits that fits the screen."""
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import UNSET, Struct
 
@@ -237,8 +237,8 @@ _FEWEST = 3
 _FEWEST_LINES = 2
 _FRAME = 3
 """The lines of a hit beside its excerpt: location, headings and a blank one."""
-_PROMPTS = 2
-"""The lines of the shell before and after the output."""
+_PROMPTS = 3
+"""The lines of the shell before and after the output, and the command for more."""
 
 _HEIGHT = 24
 """The number of lines of a page where there is no screen, as in a pipe."""
@@ -287,11 +287,16 @@ def render_hits(
     hits, weaker = split_hits(reply, shows_weak=paging.shows_weak, nearest=1)
     head = list(_render_head(reply, canvas))
     yield from (*head, "") if head and hits else head
-    notes = len(list(render_limits(reply, canvas))) + bool(reply.left_out)
-    blocks = _fit_hits(hits, reply.sources, canvas, paging, len(head) + bool(head) + notes)
-    for block in blocks:
-        yield from (*block, "")
-    yield from render_notes(reply, canvas, paging, len(hits) - len(blocks), len(weaker))
+    count, lines = len(hits), None if paging.whole else MOST_LINES
+    if paging.fits_screen:
+        notes = [*head, *render_limits(reply, canvas)]
+        room = (canvas.height or _HEIGHT) - len(notes) - _PROMPTS
+        count = max(_FEWEST, room // (MOST_LINES + _FRAME))
+        lines = max(_FEWEST_LINES, min(MOST_LINES, room // count - _FRAME))
+    for hit in hits[:count]:
+        yield from render_hit(hit, locate_hit(hit, reply.sources), canvas, lines)
+        yield ""
+    yield from render_notes(reply, canvas, paging, len(hits[count:]), len(weaker))
 
 
 def render_notes(
@@ -352,22 +357,6 @@ def split_hits(
         return hits[:nearest], hits[nearest:]
     better = [hit for hit in hits if hit.confidence != "weak"]
     return (better, [hit for hit in hits if hit.confidence == "weak"]) if better else (hits, [])
-
-
-def _fit_hits(
-    hits: Sequence[SearchHit],
-    sources: Mapping[str, str],
-    canvas: Canvas,
-    paging: Paging,
-    notes: int,
-) -> list[list[str]]:
-    """Return the lines of the hits that fit; excerpts are shorter where few would fit."""
-    count, lines = len(hits), None if paging.whole else MOST_LINES
-    if paging.fits_screen:
-        room = (canvas.height or _HEIGHT) - _PROMPTS - notes
-        count = max(_FEWEST, room // (MOST_LINES + _FRAME))
-        lines = max(_FEWEST_LINES, min(MOST_LINES, room // count - _FRAME))
-    return [list(render_hit(hit, locate_hit(hit, sources), canvas, lines)) for hit in hits[:count]]
 
 
 def _render_no_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
