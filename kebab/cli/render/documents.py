@@ -341,9 +341,7 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
         yield "no sources"
         yield canvas.step("read some files", "kebab ingest FOLDER")
     for source in reply.sources:
-        name, contents = _describe(source)
-        yield f"{canvas.location(name)}{canvas.warning(_NOTES[source.state])}"
-        yield f"  {canvas.dim(contents)}"
+        yield from _render_source(source, canvas)
     for base in reply.published:
         yield from render_published_base(base, canvas)
     if any(source.state != "present" and source.documents for source in reply.sources):
@@ -369,28 +367,28 @@ def render_added_base(reply: SourceAdded, canvas: Canvas) -> Iterator[str]:
     yield canvas.step("search only there", f"kebab search QUERY --base {reply.base.name}")
 
 
-def _describe(source: SourceSummary) -> tuple[str, str]:
-    """Return the name of a source, and its contents with the time when it was last read."""
+def _render_source(source: SourceSummary, canvas: Canvas) -> Iterator[str]:
+    """Yield the name of a source, and its contents with the time when it was last read."""
     kind = {"folder": "", "files": "single files, ", "stdin": "texts from standard input, "}
     kind["published"] = "published base, "
     contents = f"{pluralize(source.documents, 'document')}, {pluralize(source.chunks, 'passage')}"
     read = f", read {format_minute(source.last_ingest_at)}" if source.last_ingest_at else ""
-    return clean(source.address or source.name), f"{kind[source.kind]}{contents}{read}"
+    name = canvas.location(clean(source.address or source.name))
+    yield f"{name}{canvas.warning(_NOTES[source.state])}"
+    yield f"  {canvas.dim(f'{kind[source.kind]}{contents}{read}')}"
 
 
 def render_source_removal_plan(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield what would be removed."""
-    name, contents = _describe(reply.source)
-    yield f"out of the index: {canvas.location(name)}"
-    yield f"  {canvas.dim(contents)}"
+    yield "this takes out of the index:"
+    yield from _render_source(reply.source, canvas)
     if reply.source.kind == "stdin":
         yield from canvas.note("these texts have no other copy and are deleted")
 
 
 def render_removed_source(reply: SourceRemoved, canvas: Canvas) -> Iterator[str]:
     """Yield the removed source, and whether the next ingest adds it again."""
-    name, contents = _describe(reply.source)
-    yield f"{canvas.location(name)}  {canvas.dim(contents)}"
+    yield from _render_source(reply.source, canvas)
     done = {"stdin": "deleted", "published": "its copy here is deleted"}
     kept = "the copies here are deleted, objects stay" if reply.source.address else "files stay"
     yield done.get(reply.source.kind, f"taken out of the index, {kept}")

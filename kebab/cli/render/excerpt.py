@@ -21,47 +21,70 @@ from kebab.cli.render.canvas import (
 from kebab.text.normalize import compile_lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-_BLOCKS = (
-    " blockquote br caption center details div dd dl dt figcaption figure footer h1 h2 h3 h4 h5 h6"
-    " header hr iframe li main nav ol p picture pre section summary table tbody tfoot thead tr ul "
-)
-_CELLS = " td th "
-_INLINE = (
-    " a abbr b big cite code col colgroup del em font i img ins kbd mark q s samp small source span"
-    " strike strong sub sup svg tt u var video "
-)
-"""The elements of HTML that are removed; other names in angle brackets are placeholders."""
-_BADGES = compile_lazily(r"shields\.io|badge|/actions/workflows/|travis-ci|codecov", re.IGNORECASE)
-
-_TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
-_CUT_TARGET = r"\([^()\s]*\Z"
-_LABEL = r"(?:[^\[\]\\`]|\\.|`[^`]*`|\[[^\[\]]*\])*"
-_NOISE = compile_lazily(
-    r"(?P<fence>^[ \t>]*(?P<mark>`{3,}|~{3,})[^\n]*$(?:.*?^[ \t>]*(?P=mark)[`~]*[ \t]*$|.*\Z))"
-    r"|(?P<code>(?P<ticks>`+)(?!`)[^\n]*?[^`\n](?P=ticks)(?!`))"
-    r"|(?P<comment><!--.*?(?:-->|\Z)|%%[^%\n]+%%)"
-    r"|(?P<shortcode>\{\{[<%].*?(?:[%>]\}\}|\Z))"
-    rf"|(?P<badge>\[!\[[^\[\]]*\]{_TARGET}\](?:{_TARGET}|\[[^\[\]]*\]))"
-    rf"|(?P<image>!\[(?P<alt>[^\[\]]*)\](?P<source>{_TARGET}|{_CUT_TARGET}))"
-    r"|(?P<wiki>!?\[\[(?![\s\[])(?P<page>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]+))?\]\])"
-    r"|(?P<definition>^ {0,3}\[(?!\^)[^\[\]\n]+\]:[ \t]+\S+[^\n]*$)"
-    rf"|(?P<link>\[(?P<label>{_LABEL})\](?:{_TARGET}|{_CUT_TARGET}|\[[^\[\]\n]*\]))"
-    r"|(?P<address><(?:https?|mailto|ftp):[^<>\s]+>)"
-    r"|(?P<element></?(?P<tag>[A-Za-z][A-Za-z0-9]*)\b[^<>]*(?:>|\Z))"
-    r"|(?P<attributes>(?<![ \t])[ \t]*\{[#:][^{}\n]*\}[ \t]*$)",
+_CODE = compile_lazily(
+    r"^[ \t>]*(?P<mark>`{3,}|~{3,})[^\n]*$(?:.*?^[ \t>]*(?P=mark)[`~]*[ \t]*$|.*\Z)"
+    r"|(?P<ticks>`+)(?!`)[^\n]*?[^`\n](?P=ticks)(?!`)",
     re.MULTILINE | re.DOTALL,
 )
+_KEPT = compile_lazily("\ufdd3(\\d+)\ufdd3")
+"""Stands for a piece of code while noise is removed."""
+
+_TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:\s+(?:\"[^\"]*\"|'[^']*'))?\s*\)"
+_LINKED = rf"(?:{_TARGET}|\([^()\s]*\Z)"
+"""The target of a link; the excerpt may end within it."""
+_LABEL = r"(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*"
+_BLOCKS = (
+    "blockquote|br|caption|center|details|div|dd|dl|dt|figcaption|figure|footer|h[1-6]|header|hr"
+    "|iframe|li|main|nav|ol|p|picture|pre|section|summary|table|tbody|tfoot|thead|tr|ul"
+)
+_INLINE = (
+    "a|abbr|b|big|cite|code|col|colgroup|del|em|font|i|img|ins|kbd|mark|q|s|samp|small|source|span"
+    "|strike|strong|sub|sup|svg|tt|u|var|video"
+)
+"""The elements of HTML that are removed; other names in angle brackets are placeholders."""
+_NOISE = [
+    (compile_lazily(pattern, re.MULTILINE | re.DOTALL), rest)
+    for pattern, rest in (
+        (r"<!--.*?(?:-->|\Z)|%%[^%\n]+%%", ""),
+        # A shortcode such as `{{< glossary_tooltip text="Pod" >}}`.
+        (r"\{\{[<%](?:[^}]*?\btext=\"([^\"]*)\")?.*?(?:[%>]\}\}|\Z)", r"\1"),
+        # Badges.
+        (rf"\[!\[[^\[\]]*\]{_TARGET}\](?:{_TARGET}|\[[^\[\]]*\])", ""),
+        (r"!\[[^\[\]]*\]\([^()\s]*(?:shields\.io|badge|/workflows/|codecov)[^()]*\)", ""),
+        (rf"!\[([^\[\]]*)\]{_LINKED}", r"\1"),
+        # Wiki links.
+        (r"!?\[\[(?![\s\[])[^\[\]|\n]+\|([^\[\]\n]+)\]\]", r"\1"),
+        (r"!?\[\[#?(?![\s\[])([^\[\]|\n#]+)\]\]", r"\1"),
+        (r"!?\[\[(?![\s\[])([^\[\]|\n#]+)#([^\[\]|\n]+)\]\]", r"\1 > \2"),
+        (r"^ {0,3}\[(?!\^)[^\[\]\n]+\]:[ \t]+\S+[^\n]*$", ""),
+        (r"<((?:https?|mailto|ftp):[^<>\s]+)>", r"\1"),
+        (rf"(?i)</?(?:{_BLOCKS})\b[^<>]*(?:>|\Z)", "\n"),
+        (r"(?i)</?t[dh]\b[^<>]*(?:>|\Z)", " "),
+        (rf"(?i)</?(?:{_INLINE})\b[^<>]*(?:>|\Z)", ""),
+        (rf"\[(?!\s*\])({_LABEL})\](?:{_LINKED}|\[[^\[\]\n]*\])", r"\1"),
+        # The attributes of a heading.
+        (r"(?<![ \t])[ \t]*\{[#:][^{}\n]*\}[ \t]*$", ""),
+        (r"(?:(?<![ \t])[ \t]*\n){3,}", "\n\n"),
+    )
+]
+"""What is removed from text beside code, and what remains of it."""
 _CALLOUT = compile_lazily(r"^([ \t]*>[ \t]*)\[!(\w+)\][+-]?[ \t]*([^\n]*)", re.MULTILINE)
-_TEXT_OF_SHORTCODE = compile_lazily(r"\btext=\"([^\"]*)\"")
-_EMPTY_LINES = compile_lazily(r"(?:(?<![ \t])[ \t]*\n){3,}")
 
 
 def clean_markdown(text: str) -> str:
     """Return Markdown without noise."""
-    text = _NOISE.sub(_replace, _CALLOUT.sub(_format_callout, text))
-    return _EMPTY_LINES.sub("\n\n", text).strip("\n")
+    codes: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        codes.append(match[0])
+        return f"\ufdd3{len(codes) - 1}\ufdd3"
+
+    text = _CODE.sub(keep, _CALLOUT.sub(_format_callout, text.replace("\ufdd3", "\ufffd")))
+    for noise, rest in _NOISE:
+        text = noise.sub(rest, text)
+    return _KEPT.sub(lambda match: codes[int(match[1])], text).strip("\n")
 
 
 def _format_callout(match: re.Match[str]) -> str:
@@ -70,44 +93,6 @@ def _format_callout(match: re.Match[str]) -> str:
     name = kind.capitalize()
     label = f"{name}: {title.rstrip()}" if title.strip() else name
     return f"{margin}**{label}**" + "\\" * match.string.startswith("\n", match.end())
-
-
-def _replace(match: re.Match[str]) -> str:
-    """Return what remains of one piece of noise."""
-    replace = _REPLACEMENTS.get(match.lastgroup or "")
-    return replace(match) if replace else ""
-
-
-def _replace_wiki_link(match: re.Match[str]) -> str:
-    page = match["page"].removesuffix("\\")
-    return str(match["alias"] or page.replace("#", " > ").removeprefix(" > "))
-
-
-def _replace_link(match: re.Match[str]) -> str:
-    """Return the text of a link; an empty one stays as it is, because it may be a checkbox."""
-    label = match["label"]
-    return _NOISE.sub(_replace, label) if label.strip() else match[0]
-
-
-def _replace_element(match: re.Match[str]) -> str:
-    """Return a line break or a space for an element of HTML; other names are placeholders."""
-    name = f" {match['tag'].lower()} "
-    if name in _BLOCKS:
-        return "\n"
-    return " " if name in _CELLS else "" if name in _INLINE else match[0]
-
-
-_REPLACEMENTS: dict[str, Callable[[re.Match[str]], str]] = {
-    "fence": lambda match: match[0],
-    "code": lambda match: match[0],
-    "shortcode": lambda match: "".join(_TEXT_OF_SHORTCODE.findall(match[0])[:1]),
-    "image": lambda match: "" if _BADGES.search(match["source"]) else match["alt"],
-    "wiki": _replace_wiki_link,
-    "link": _replace_link,
-    "address": lambda match: match[0][1:-1],
-    "element": _replace_element,
-}
-"""What replaces a piece of noise, by the group that matches; other noise is removed."""
 
 
 INDENT = "    "
