@@ -15,6 +15,7 @@ from kebab.cli.render.canvas import (
     Column,
     clean,
     clean_lines,
+    format_duration,
     format_minute,
     limit_text_width,
     pluralize,
@@ -46,7 +47,6 @@ from kebab.wire.search import SearchHit
 _INDENT = "     "
 _QUOTED_LINES = 3
 _LONGEST_HINT = 100
-_SOON_MS = 100
 _DOUBT_CODES = frozenset(get_args(DoubtCode))
 _INTERRUPTED = "llm_stream_aborted"
 
@@ -70,8 +70,8 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
         after = [*render_notes(reply, canvas)]
         if used := reply.retrieval.chunks_used:
             took, model = reply.usage.latency_ms, clean(reply.model or reply.mode)
-            time = f"{took / 1000:.1f} s" if took >= _SOON_MS else f"{took:.0f} ms"
-            after.append(canvas.dim(f"{model} · {pluralize(used, 'passage')} · {time}"))
+            facts = (model, pluralize(used, "passage"), format_duration(took / 1000))
+            after.append(canvas.dim(" · ".join(facts)))
         yield from ["", *after] if after else []
 
 
@@ -79,7 +79,7 @@ def _render_refusal(reply: Answer, canvas: Canvas) -> Iterator[str]:
     """Yield the nearest passage, the notes, and that there is no answer."""
     for hit in reply.suggestions[:1]:
         place = _format_place(hit, locate_hit(hit, reply.sources), canvas)
-        yield from canvas.hang(place, canvas.dim("nearest: "), len("nearest: "))
+        yield from canvas.wrap(place, canvas.dim("nearest: "))
     yield from _render_doubts(reply, canvas)
     if canvas.is_terminal:
         yield from render_notes(reply, canvas)
@@ -145,7 +145,7 @@ def render_sources(reply: Answer, canvas: Canvas, *, quoted: bool = True) -> Ite
         label = canvas.location(f"{f'[{marker}]':>{len(_INDENT) - 1}} ")
         for source in group:
             place = _format_place(source, source.file, canvas)
-            yield from canvas.hang(place, label, len(_INDENT))
+            yield from canvas.wrap(place, label)
             label = _INDENT
             if quoted:
                 quote = _join_lines(source.quote)
@@ -193,7 +193,7 @@ def render_transcript(reply: SessionTranscript, canvas: Canvas) -> Iterator[str]
         margin = f"{turn.turn_index + 1:>2}  "
         indent = " " * len(margin)
         question = clean_lines(turn.question).strip("\n")
-        yield from map(canvas.strong, canvas.hang(question, margin, len(margin)))
+        yield from map(canvas.strong, canvas.wrap(question, margin))
         origin = f"{format_minute(turn.created_at)} UTC · {clean(turn.model or turn.mode)}"
         reason = turn.refusal_reason
         shown = "interrupted" if reason == _INTERRUPTED else f"no answer: {reason}"

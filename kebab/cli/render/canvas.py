@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partialmethod
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -21,7 +22,6 @@ from kebab.errors.hints import limit_hint
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.segment import Segment
     from rich.text import Text
 
 _ELLIPSIS = "…"
@@ -119,7 +119,7 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
 
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
-_WIDEST = 100
+_NARROWEST, _WIDEST = 40, 100
 _GAP = "  "
 _LITERAL = re.compile("`[^`]*`")
 _GLUE = "\ufdd2"
@@ -182,52 +182,31 @@ class Canvas(Struct, frozen=True):
         """Return text cut to the width without a margin."""
         return text if self.width is None else truncate(text, self.width - margin)
 
-    def wrap(self, text: str, indent: str = "") -> list[str]:
+    def wrap(self, text: str, label: str = "") -> list[str]:
         """Return text, which may be painted and have several lines, as lines that fit.
 
-        An empty text has no lines on a terminal.
+        The label, which may be painted, stands before the first line, and blanks before the others.
         """
-        room = None if self.width is None else max(20, self.width - len(indent))
-        lines = unglue(text).split("\n") if text or room is None else []
+        margin = measure_width(_STYLES.sub("", label))
+        room = None if self.width is None else self.width - margin
+        lines = unglue(text).split("\n")
         if room and ("\t" in text or any(measure_width(_STYLES.sub("", x)) > room for x in lines)):
             from rich.text import Text
 
             lines = self.draw(Text.from_ansi(text), room)
-        return [(indent + line).rstrip() for line in lines]
+        starts = chain([label], repeat(" " * margin))
+        return [(start + line).rstrip() for start, line in zip(starts, lines, strict=False)]
 
     def draw(self, content: "RenderableType", width: int | None = None) -> list[str]:
         """Return what rich lays out as painted lines of at most `width` cells.
 
-        `U+FFFD` replaces control characters. Texts of others come as `rich.text.Text`, because rich
-        reads a `str` as markup.
+        Texts of others come as `rich.text.Text`, because rich reads a `str` as markup.
         """
-        console = _create_console()
-        options = console.options.update_width(width or self.width or _WIDEST)
-        lines = console.render_lines(content, options, pad=False)
-        return [self._paint_segments(line) for line in lines]
-
-    def _paint_segments(self, segments: "list[Segment]") -> str:
-        """Return a line as painted text without blanks at its end."""
-        from rich.color import ColorSystem
-        from rich.style import Style
-
-        while segments and not segments[-1].text.strip():
-            segments.pop()
-        parts = []
-        for segment in segments:
-            text = segment.text.rstrip() if segment is segments[-1] else segment.text
-            style = segment.style or Style.null()
-            style = style if self.color else Style(link=style.link)
-            parts.append(style.render(unglue(clean(text)), color_system=ColorSystem.STANDARD))
-        return "".join(parts)
-
-    def hang(self, text: str, label: str, margin: int) -> list[str]:
-        """Return text as lines that fit: a label before the first, `margin` blanks before others.
-
-        The label may be styled.
-        """
-        first, *rest = self.wrap(text, " " * margin) or [" " * margin]
-        return [label + first[margin:], *rest]
+        console = _create_console(color=self.color)
+        console.width = width or self.width or _WIDEST
+        with console.capture() as capture:
+            console.print(content)
+        return [line.rstrip() for line in unglue(capture.get()).removesuffix("\n").split("\n")]
 
     def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
         """Return text as lines that fit, with a label before the first and blanks before others.
@@ -235,7 +214,7 @@ class Canvas(Struct, frozen=True):
         Text in backticks is not wrapped, and control characters are replaced (`clean`).
         """
         glued = _LITERAL.sub(lambda match: glue(match[0]), clean(text))
-        return self.hang(glued, f"{paint(label)} ", len(label) + 1)
+        return self.wrap(glued, f"{paint(label)} ")
 
     def note(self, text: str, hint: str | None = None) -> list[str]:
         """Return a note with its hint as lines that fit; an empty text has none."""
@@ -275,8 +254,8 @@ def create_canvas(
 
 
 def limit_text_width(columns: int) -> int:
-    """Return the width of text on a terminal, limited because long lines are hard to read."""
-    return min(columns, _WIDEST)
+    """Return the width of text on a terminal; long lines are hard to read, short ones too."""
+    return max(_NARROWEST, min(columns, _WIDEST))
 
 
 def uses_color(choice: ColorChoice, environ: Mapping[str, str], *, is_terminal: bool) -> bool:
@@ -295,8 +274,7 @@ def render_fields(
     filled = [(label, value) for label, value in pairs if value]
     width = max((len(label) for label, _ in filled), default=0)
     for label, value in filled:
-        start = f"{indent}{canvas.dim(f'{label:<{width}}')}  "
-        yield from canvas.hang(value, start, len(indent) + width + 2)
+        yield from canvas.wrap(value, f"{indent}{canvas.dim(f'{label:<{width}}')}  ")
 
 
 _SIZES = "index_bytes"
@@ -427,7 +405,7 @@ def unglue(text: str) -> str:
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"
 """Surround a match of the query in a text; Unicode gives these two no other meaning."""
 
-_SIGN = re.compile(f"[{MATCH_START}{MATCH_END}]")
+MATCH_SIGN = re.compile(f"[{MATCH_START}{MATCH_END}]")
 _MATCHED = re.compile(f"{MATCH_START}([^{MATCH_START}{MATCH_END}]*)")
 _MATCH = "bold not italic not underline not dim yellow"
 
@@ -438,16 +416,25 @@ def emphasise_matches(text: "Text") -> "Text":
 
     for match in _MATCHED.finditer(text.plain):
         text.stylize(_MATCH, *match.span(1))
-    pieces = text.divide(offset for sign in _SIGN.finditer(text.plain) for offset in sign.span())
-    return Text().join(piece for piece in pieces if not _SIGN.match(piece.plain))
+    signs = MATCH_SIGN.finditer(text.plain)
+    pieces = text.divide(offset for sign in signs for offset in sign.span())
+    return Text().join(piece for piece in pieces if not MATCH_SIGN.match(piece.plain))
 
 
 @cache
-def _create_console() -> "Console":
+def _create_console(*, color: bool) -> "Console":
     """Return the console that lays out text; nothing is written to it."""
     from rich.console import Console
     from rich.theme import Theme
 
     styles = {"marker": "cyan", "unsupported": "yellow", "match": _MATCH}
     theme = Theme({f"markdown.{name}": style for name, style in styles.items()})
-    return Console(width=_WIDEST, height=1, tab_size=_TAB, legacy_windows=False, theme=theme)
+    return Console(
+        color_system="standard" if color else None,
+        no_color=False,
+        force_terminal=True,
+        height=1,
+        tab_size=_TAB,
+        legacy_windows=False,
+        theme=theme,
+    )

@@ -49,7 +49,6 @@ from kebab.wire.record import NotFound
 
 _DATE = len("2025-01-31")
 _SHORT_ID = 12
-_MARGIN = len(" 1  0.41  ")
 _NEAR = 0.35
 """Above this score, most documents have the same topic; half of the true ones are above it."""
 
@@ -61,7 +60,7 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
         where = render_location(pair.found.citation, found.file, found.freshness, canvas)
         score = (canvas.success if found.score >= _NEAR else canvas.warning)(f"{found.score:.2f}")
         label = f"{canvas.strong(f'{found.rank:>2}')}  {score}  "
-        yield from canvas.hang(where, label, _MARGIN)
+        yield from canvas.wrap(where, label)
         yield from render_headings(found.title, pair.found.heading_path, canvas)
         yield from render_excerpt(
             pair.snippet,
@@ -119,7 +118,7 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -
             paint = canvas.success if member.exact else canvas.warning
             score = paint("same" if member.exact else f"{member.similarity:.2f}")
             where = render_location(member.citation, member.file, member.freshness, canvas)
-            yield from canvas.hang(where, f"{INDENT}{score}  ", _MARGIN)
+            yield from canvas.wrap(where, f"{INDENT}{score}  ")
         yield ""
     passages = pluralize(reply.compared, "passage")
     if not reply.groups:
@@ -288,7 +287,7 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
         place = clean(f"{entry.path.rstrip('/')}/" if is_folder else entry.ref)
         title = f"  {clean(entry.title)}" if entry.title else ""
         line = f"{canvas.location(place)}  {_format_sizes(entry)}{title}"
-        yield from canvas.hang(line, indent, len(indent))
+        yield from canvas.wrap(line, indent)
     if not reply.documents:
         yield "no documents"
         yield canvas.step("read some files", "kebab ingest FOLDER")
@@ -306,7 +305,7 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
     for ref, one in zip(refs, reply.sections, strict=True):
         label = f"{canvas.location(pad(ref, width))}  {canvas.dim(f'{one.tokens:>{digits}}')}  "
         heading = f"{'#' * one.level} {clean(one.declaration or one.title)}"
-        yield from canvas.hang(heading, label, width + digits + 4)
+        yield from canvas.wrap(heading, label)
 
 
 def _format_sizes(found: Outline | OutlineEntry) -> str:

@@ -13,6 +13,7 @@ import click
 
 from kebab.cli.render.canvas import (
     MATCH_END,
+    MATCH_SIGN,
     MATCH_START,
     Canvas,
     clean_lines,
@@ -97,11 +98,9 @@ def _format_callout(match: re.Match[str]) -> str:
 
 INDENT = "    "
 MARKDOWN = "text/markdown"
-_NARROWEST = 20
 _PAINTED_MATCH = compile_lazily("\x1b\\[1;33m([^\x1b]*)")
 """A match as `emphasise_matches` paints it, whatever is around it."""
 MOST_LINES = 6
-_SIGNS = compile_lazily(f"[{MATCH_START}{MATCH_END}]")
 _FENCE = compile_lazily(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*(\S*)", re.MULTILINE)
 _HEADING = compile_lazily(r"#{1,6}[ \t]+((?:[ \t#]*+[^ \t#\n]++)*+)[ \t#]*+(?:\n|\Z)")
 _ROW = compile_lazily(r"[ \t]*\|.*")
@@ -125,9 +124,8 @@ def render_excerpt(
         text = _omit_heading(text, headings) if media == MARKDOWN else text
         drawn = clean_lines(text).split("\n")
     else:
-        width = max(_NARROWEST, canvas.width - len(INDENT))
         # Colour shows which lines have matches.
-        drawn = _draw(_mark_matches(text, highlights), media, headings, width)
+        drawn = _draw(_mark_matches(text, highlights), media, headings, canvas.width - len(INDENT))
         if lines is not None and len(drawn) > lines:
             first, last = _select_lines([*map(_PAINTED_MATCH.findall, drawn)], lines)
             before, after = bool(first), last < len(drawn)
@@ -139,7 +137,7 @@ def render_excerpt(
 
 def _mark_matches(text: str, highlights: Sequence[tuple[int, int]]) -> str:
     """Return text with a sign before and after each match."""
-    text = _SIGNS.sub("\ufffd", text)
+    text = MATCH_SIGN.sub("\ufffd", text)
     parts, last = [], 0
     for start, end in highlights:
         parts += [text[last:start], MATCH_START, text[start:end], MATCH_END]
@@ -174,7 +172,7 @@ def _omit_heading(text: str, headings: Sequence[str]) -> str:
 
 
 def _simplify(heading: str) -> str:
-    return re.sub(r"[\W_]+", "", _SIGNS.sub("", heading)).casefold()
+    return re.sub(r"[\W_]+", "", MATCH_SIGN.sub("", heading)).casefold()
 
 
 def _draw(text: str, media: str, headings: Sequence[str], width: int) -> list[str]:

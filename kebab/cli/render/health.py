@@ -44,12 +44,11 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
         "fail": canvas.error("✗"),
         "skip": canvas.dim("-"),
     }
-    margin = _NAME_WIDTH + 6
     for check in reply.checks:
         label = f"  {marks[check.status]} {check.name:<{_NAME_WIDTH}}  "
-        yield from canvas.hang(clean(check.summary), label, margin)
+        yield from canvas.wrap(clean(check.summary), label)
         if check.fix and check.status != "ok":
-            yield f"{'':<{margin}}{canvas.success('fix:')} {clean(check.fix)}"
+            yield f"{'':<{_NAME_WIDTH + 6}}{canvas.success('fix:')} {clean(check.fix)}"
     yield ""
     failed = sum(check.status == "fail" for check in reply.checks)
     warned = sum(check.status == "warn" for check in reply.checks)
@@ -223,8 +222,8 @@ def _render_repairs(repairs: list[Repair], canvas: Canvas) -> Iterator[str]:
         paint = canvas.error if repair.outcome in ("refused", "failed") else canvas.success
         name = canvas.strong(repair.check.replace("_", " "))
         yield f"{paint(words[repair.outcome])}  {name}: {clean(repair.summary)}"
-        yield from canvas.hang(clean(repair.action), "  ", 2)
+        yield from canvas.wrap(clean(repair.action), "  ")
         if repair.reason:
-            yield from canvas.hang(clean(repair.reason), f"  {canvas.dim('reason:')} ", 10)
+            yield from canvas.wrap(clean(repair.reason), f"  {canvas.dim('reason:')} ")
         if repair.hint:
             yield f"  {canvas.success('fix:')} {clean(repair.hint)}"

@@ -93,7 +93,6 @@ def get_page(citation: Citation) -> int | None:
     return citation.page.number if isinstance(citation, PageCitation) else None
 
 
-_MARGIN = len(" 1  0.83 strong  ")
 _FRESHNESS = {"changed": "changed since", "gone": "file is gone"}
 
 
@@ -117,7 +116,7 @@ def render_hit(
     base = f"{hit.base}:" if hit.base else ""
     where = base + render_location(hit.citation, file, hit.freshness, canvas)
     label = f"{canvas.strong(f'{hit.rank:>2}')}  {score}  "
-    yield from canvas.hang(where + canvas.dim(found), label, _MARGIN)
+    yield from canvas.wrap(where + canvas.dim(found), label)
     yield from render_headings(hit.title, hit.heading_path, canvas)
     if hit.context:
         # The header row of a table or the signature of a function, which stands above the passage.

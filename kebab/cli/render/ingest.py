@@ -152,7 +152,7 @@ def _render_details(reply: IngestReport, losses: Losses, canvas: Canvas) -> Iter
         if rows:
             yield canvas.strong(title)
         for name, text in rows.items():
-            yield from canvas.hang(f"{name}: {text}" if text else name, "  ", 4)
+            yield from canvas.wrap(f"{name}: {text}" if text else name, "  ")
 
 
 def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:
@@ -170,7 +170,7 @@ def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Itera
                 for reason, count in sync.skipped_by_reason.items()
             ),
         ]
-        yield from canvas.hang(", ".join(parts), "    ", 4)
+        yield from canvas.wrap(", ".join(parts), "    ")
     if sync.error:
         yield from canvas.note(sync.error.message)
         if not sync.listed:
@@ -196,7 +196,7 @@ def _render_vectors(vectors: EmbeddingSummary, canvas: Canvas) -> Iterator[str]:
         done += f", and {vectors.reused:,} whose text had a vector" if vectors.reused else ""
         row = registry.find_named(vectors.version)
         text = f"{done}, with {row.key if row else vectors.version}"
-        yield from canvas.hang(text, f"{canvas.strong('embedded')}  ", 10)
+        yield from canvas.wrap(text, f"{canvas.strong('embedded')}  ")
     if vectors.lost:
         lost = pluralize(vectors.lost, "vector")
         again = "" if vectors.pending else "; their passages were embedded again"

@@ -79,18 +79,18 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
         case LineCitation(line=span) | CodeCitation(code=span):
             extent = canvas.dim(describe_extent(reply))
             yield f"{canvas.location(clean(reply.doc_path))}  {extent}{note}"
-            width = len(str(reply.end_line)) + 1
+            width = len(str(reply.end_line))
             for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
-                label, is_asked = f"{number:>{width - 1}}", span.start <= number <= span.end
+                label, is_asked = f"{number:>{width}} ", span.start <= number <= span.end
                 label = canvas.dim(label) if is_asked else label
-                for part in canvas.hang(line.expandtabs(4), f"{label} ", width):
-                    yield part.rstrip() if is_asked else canvas.dim(part.rstrip())
+                for part in canvas.wrap(line.expandtabs(4), label):
+                    yield part if is_asked else canvas.dim(part)
         case citation:
             whole = reply.kind == "doc"
             place = clean(reply.doc_path) if whole else format_location(citation)
             yield f"{canvas.location(place)}  {canvas.dim(clean(reply.title))}{note}"
             for line in _insert_marks(clean_lines(text), reply.start_line, marks):
-                yield from canvas.hang(line.expandtabs(4), "", 0)
+                yield from canvas.wrap(line.expandtabs(4))
     if reply.truncated:
         yield canvas.dim(f"cut off by {canvas.name_flag('--max-tokens')}")
 
@@ -122,7 +122,6 @@ def list_notes(results: Sequence[FetchResult | NotFound], canvas: Canvas) -> Ite
 
 
 _ELLIPSIS = "…"
-_NARROWEST = 20
 _MAX_NAMED = 3
 
 
@@ -218,7 +217,7 @@ def _highlight(hit: GrepHit, canvas: Canvas, margin: int) -> str:
     text, shift = clean(hit.text) + _ELLIPSIS * hit.is_cut, 0
     if canvas.width is not None:
         first = hit.highlights[0][0] if hit.highlights else 0
-        text, shift = truncate_around(text, first, max(_NARROWEST, canvas.width - margin))
+        text, shift = truncate_around(text, first, canvas.width - margin)
     parts, position = [], 0
     for begin, end in hit.highlights:
         parts += [text[position : begin + shift], canvas.match(text[begin + shift : end + shift])]

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from typing import ClassVar
-from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -24,15 +23,14 @@ from kebab.cli.render.canvas import (
     MATCH_END,
     MATCH_START,
     Canvas,
+    clean,
     clean_lines,
     emphasise_matches,
     glue,
 )
+from kebab.search.citations import decode_percent
 
-_NARROWEST = 16
 _INDENT = 4
-_FOREIGN = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
-"""Letters beyond ASCII in an address, which Markdown encodes."""
 _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")
 _MATCHED = re.compile(rf"{MATCH_START}(?P<match>[^{MATCH_END}]*){MATCH_END}?")
 _STYLED = re.compile(
@@ -43,8 +41,7 @@ _STYLED = re.compile(
 
 def render_markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
     """Return Markdown as lines; `width` is by default the width of the canvas."""
-    room = max(_NARROWEST, width or canvas.width or 80)
-    lines = canvas.draw(_Markdown(clean_lines(text)), room)
+    lines = canvas.draw(_Markdown(clean_lines(text)), width)
     while lines and not lines[-1]:
         lines.pop()
     return lines[next((row for row, line in enumerate(lines) if line), 0) :]
@@ -146,10 +143,9 @@ def _list_styled_tokens(content: str, styled: re.Pattern[str] = _STYLED) -> Iter
 
 
 def _create_text(content: str) -> Token:
-    # The end of a match that begins in another element.
-    return Token("text", "", 0, content=content.replace(MATCH_END, ""))
+    # The end of a match that begins in another element. Entities may be control characters.
+    return Token("text", "", 0, content=clean(content.replace(MATCH_END, "")))
 
 
 def _format_address(address: str) -> str:
-    shown = _FOREIGN.sub(lambda match: unquote(match[0]), address)
-    return f" ({shown})" if shown else ""
+    return f" ({decode_percent(address)})" if address else ""

@@ -41,7 +41,7 @@ from kebab.wire.search import DegradedChannel
 _ELLIPSIS = "…"
 _INDENT = "    "
 _TAB = 4
-_NARROWEST = 20
+_WIDTH = 80
 
 PAINTS: Mapping[SeverityName, Callable[[Canvas, str], str]] = {
     "error": Canvas.error,
@@ -59,7 +59,7 @@ def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
         is_whole = located.start.line == located.end.line
         start = located.start.column - 1
         end = max(start, located.end.column - 1 if is_whole else len(line))
-        room = max(_NARROWEST, (canvas.width or 0) - len(_INDENT) - len(number) - 3)
+        room = (canvas.width or _WIDTH) - len(_INDENT) - len(number) - 3
         before, until, whole = (
             clean(part.expandtabs(_TAB)) for part in (line[:start], line[:end], line)
         )
@@ -163,7 +163,7 @@ def render_items(page: AgentItems, located: LocatedPage, canvas: Canvas) -> Iter
         linked = canvas.link(place, file, one.start.line) if place else ""
         label = f"  {' ' * (width - len(place))}{linked}  {severity}  "
         reason = f"{clean(item.r)} {canvas.dim(f'[{name_finding(item)}]')}"
-        yield from canvas.hang(reason, label, 2 + width + 2 + _SEVERITY_WIDTH + 2)
+        yield from canvas.wrap(reason, label)
         yield from render_excerpt(one, canvas)
 
 
