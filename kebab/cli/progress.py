@@ -45,11 +45,8 @@ _LONGEST_INTERVAL_S = 0.5
 class Reporter(Generic[E]):
     """Shows events, and a heartbeat after each long silence.
 
-    Args:
-        display: Shows them.
-        out: The pipe without whose reader the work is of no use: closing it interrupts the work,
-            and leaving the context then raises `BrokenPipeError`. None for other work.
-        clock: Returns monotonic seconds.
+    Without a reader of the pipe `out` the work is of no use: closing it interrupts the work, and
+    leaving the context then raises `BrokenPipeError`.
     """
 
     def __init__(
@@ -228,7 +225,6 @@ class EventLines(Display[Any]):
         self._context = context
         self._stream = stream
         self._began = self._ended = False
-        self._lock = threading.RLock()
         self.silence_s = encoder.silence_s
         if stream and encoder.carries_errors:
             context.on_error = lambda fault: self._end(
@@ -273,19 +269,17 @@ class EventLines(Display[Any]):
         # Events of long work have no type.
         kind = getattr(event, "type", "")
         shown = self._stream or kind in ("", "heartbeat", "stage", "progress")
-        with self._lock:
-            if self._ended or not shown:
-                return False
-            self._began = True
-            self.write(event)
+        if self._ended or not shown:
+            return False
+        self._began = True
+        self.write(event)
         return True
 
     def _end(self, lines: Iterable[Line]) -> None:
         """Write the last events; the first end is the only one."""
-        with self._lock:
-            for event, status in () if self._ended else lines:
-                self.write(event, status)
-            self._ended = True
+        ended, self._ended = self._ended, True
+        for event, status in () if ended else lines:
+            self.write(event, status)
 
 
 _WAIT_S = 5

@@ -1,5 +1,6 @@
 """`kebab grep` searches the indexed files for a pattern."""
 
+from functools import partial
 from typing import Any
 
 import click
@@ -79,10 +80,8 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     from kebab.cli.render import lines
 
     render = lines.render_below_files if form == "compact" else lines.render_matches
-    if request.files_only:
-        render = lines.render_matching_files
-    elif request.count_only:
-        render = lines.render_match_counts
+    if request.files_only or request.count_only:
+        render = partial(lines.render_matching_files, counted=request.count_only)
     status = context.print_reply(reply, render)
     context.print_notes(reply, lines.list_grep_notes)
     return status

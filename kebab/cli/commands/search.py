@@ -221,7 +221,6 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         whole = show_all or (form == "text" and flags["limit"] is not None)
         chosen = any(flags[name] for name in ("limit", "cursor", "trace", "detail"))
         paging = Paging(
-            limit=request.limit,
             grows=form != "compact",
             fits_screen=not (chosen or whole),
             shows_weak=whole,

@@ -228,8 +228,6 @@ def _join_lines(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-_SOON_S = 2.0
-"""After this time the status names the model that kebab waits for, and a log gets a line."""
 _FEWEST_ROWS = 4
 _SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""
@@ -254,7 +252,7 @@ class AnswerLog(StatusDisplay[AnswerEvent]):
         self._model = clean(model) if model else None
         self._text = ""
         self._clock = clock
-        self._started = self._since = clock()
+        self._started = clock()
         self._activity = "looking for passages"
 
     def __call__(self, event: AnswerEvent) -> bool:
@@ -262,26 +260,22 @@ class AnswerLog(StatusDisplay[AnswerEvent]):
         if event.type == "token" and event.delta is not UNSET:
             self._text += event.delta
         elif event.type == "retrieval_done" and event.hits is not UNSET:
-            self._begin(f"reading {pluralize(len(event.hits), 'passage')}")
+            passages = pluralize(len(event.hits), "passage")
+            reader = f"asking {self._model} about" if self._model else "reading"
+            self._activity = f"{reader} {passages}"
         elif event.type == "restart" and event.reason is not UNSET:
             self._text = ""
-            self._begin(f"asking again with less: {clean(event.reason)}")
+            self._activity = f"asking again with less: {clean(event.reason)}"
         elif event.type == "waiting" and event.reason is not UNSET:
-            self._begin(clean(event.reason))
+            self._activity = clean(event.reason)
         return False
-
-    def _begin(self, what: str) -> None:
-        self._activity, self._since = what, self._clock()
 
     def describe(self, elapsed_ms: float = 0) -> str:
         """Return what is done now, and how long the answer takes."""
-        now = self._clock()
         what = self._activity
         if self._text:
             what = f"{self._model} is writing" if self._model else "writing"
-        elif self._model and what.startswith("reading") and now - self._since >= _SOON_S:
-            what = f"waiting for {self._model}"
-        seconds = int(now - self._started)
+        seconds = int(self._clock() - self._started)
         return f"{what}  {seconds} s" if seconds else what
 
 

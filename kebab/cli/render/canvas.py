@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partialmethod
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from msgspec import UNSET, Struct
@@ -98,11 +98,8 @@ _FORMATS = {
 def build_link(file: str | None, line: int | None, form: str, page: int | None = None) -> str:
     """Return the link to a line of a file, empty without an absolute path.
 
-    Args:
-        file: The path of the file.
-        line: The line, None for the first one.
-        form: The name of a format, or a text with the placeholders `{path}` and `{line}`.
-        page: The page of a document with pages; a link to the file itself gets it.
+    `form` is the name of a format, or a text with the placeholders `{path}` and `{line}`. A link to
+    the file itself gets the page.
     """
     template = _FORMATS.get(form, form)
     if file is None or not template:
@@ -344,9 +341,11 @@ def render_columns(
     padding = (0, len(_GAP), 0, 0)
     table = Table(box=None, show_header=heads, header_style="dim", pad_edge=False, padding=padding)
     for column in columns:
-        justify: Literal["left", "right"] = "right" if column.right else "left"
         table.add_column(
-            Text(column.head), justify=justify, no_wrap=not column.wraps, overflow="fold"
+            Text(column.head),
+            justify="right" if column.right else "left",
+            no_wrap=not column.wraps,
+            overflow="fold",
         )
     for cells in painted:
         table.add_row(*map(Text.from_ansi, cells))

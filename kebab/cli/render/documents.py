@@ -80,8 +80,7 @@ def render_related(reply: RelatedDocs, canvas: Canvas) -> Iterator[str]:
             yield f"nothing is near to: {path}"
             yield from render_unmatched_filters(reply.unmatched_filters, None, canvas)
             if not reply.unmatched_filters:
-                yield canvas.step("drop a filter, or look for its words", "kebab search WORDS")
-                yield canvas.step("read more files", "kebab ingest FOLDER")
+                yield canvas.step("look for its words", "kebab search WORDS")
     yield from render_links(reply.links, reply.backlinks, canvas)
     for degraded in reply.degraded:
         yield from render_degraded(degraded, canvas, note="compared by words")
@@ -309,17 +308,18 @@ def _render_sections(reply: Outline, canvas: Canvas) -> Iterator[str]:
 
 
 def _format_sizes(found: Outline | OutlineEntry) -> str:
-    sizes = [pluralize(found.chunks, "passage")]
     if found.kind == "folder":
-        sizes.insert(0, pluralize(found.documents, "document"))
-    elif isinstance(found, Outline):
-        size, unit = found.line_count or 0, "line"
-        if found.pages is not None:
-            media = get_media_type(detect_media_type(found.doc_path or "") or "")
-            size, unit = found.pages, "slide" if media.cites is CitationKind.SLIDE else "page"
-        sizes = [pluralize(size, unit)]
+        sizes = _count_contents(found)
+    elif isinstance(found, OutlineEntry):
+        sizes = pluralize(found.chunks, "passage")
+    elif found.pages is None:
+        sizes = pluralize(found.line_count or 0, "line")
+    else:
+        media = get_media_type(detect_media_type(found.doc_path or "") or "")
+        unit = "slide" if media.cites is CitationKind.SLIDE else "page"
+        sizes = pluralize(found.pages, unit)
     more = f", {found.hidden:,} not listed" if found.hidden else ""
-    return f"{', '.join(sizes)}, about {found.tokens:,} tokens{more}"
+    return f"{sizes}, about {found.tokens:,} tokens{more}"
 
 
 _NOTES = {"present": "", "empty": "  (folder is empty)", "gone": "  (folder is gone)"}
@@ -348,9 +348,13 @@ def render_source_list(reply: SourceList, canvas: Canvas) -> Iterator[str]:
         yield from canvas.hint("remove a source whose folder is gone: `kebab source rm NAME`")
 
 
+def _count_contents(found: PublishedBase | SourceSummary | OutlineEntry | Outline) -> str:
+    return f"{pluralize(found.documents, 'document')}, {pluralize(found.chunks, 'passage')}"
+
+
 def render_published_base(base: PublishedBase, canvas: Canvas) -> Iterator[str]:
     """Yield what is known of a published base."""
-    contents = f"{pluralize(base.documents, 'document')}, {pluralize(base.chunks, 'passage')}"
+    contents = _count_contents(base)
     when = f", published {format_minute(base.created_at)}" if base.created_at else ""
     yield f"{canvas.location(clean(base.name))}  {clean(base.url)}"
     remote = ", remote" if base.mode == "remote" else ""
@@ -370,7 +374,7 @@ def _render_source(source: SourceSummary, canvas: Canvas) -> Iterator[str]:
     """Yield the name of a source, and its contents with the time when it was last read."""
     kind = {"folder": "", "files": "single files, ", "stdin": "texts from standard input, "}
     kind["published"] = "published base, "
-    contents = f"{pluralize(source.documents, 'document')}, {pluralize(source.chunks, 'passage')}"
+    contents = _count_contents(source)
     read = f", read {format_minute(source.last_ingest_at)}" if source.last_ingest_at else ""
     name = canvas.location(clean(source.address or source.name))
     yield f"{name}{canvas.warning(_NOTES[source.state])}"

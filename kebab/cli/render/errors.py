@@ -21,7 +21,7 @@ from kebab.wire.error import (
 )
 
 _MOST = 10
-"""The most values of a field that are shown."""
+"""The most values of the first field that are shown."""
 
 _ID = 12
 """How many characters of a correlation id are shown; `kebab errors --id` takes a prefix."""
@@ -65,11 +65,10 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
             for row in first.counts[:_MOST]
         ]
         yield from render_columns(columns, rows, canvas)
-        short = []
-        for group in others:
-            counts = [f"{clean(row.value)} {row.count}" for row in group.counts]
-            more = ["…"] * (len(counts) > _MOST)
-            short.append((group.by, ", ".join([*counts[:_MOST], *more])))
+        short = [
+            (group.by, ", ".join(f"{clean(row.value)} {row.count}" for row in group.counts))
+            for group in others
+        ]
         yield from ["", *render_fields(short, canvas)] if short else []
         yield from ["", canvas.dim("show one: kebab errors --id ID")]
     if reply.unreadable:

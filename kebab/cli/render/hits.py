@@ -255,7 +255,6 @@ class Paging(Struct, frozen=True):
     """Which hits of a page are shown, and how to call for the others.
 
     Args:
-        limit: The number of hits on a page.
         grows: Whether more hits are a larger first page, which a person asks for with less words.
         fits_screen: Whether only the best hits that fit the screen are shown.
         shows_weak: Whether weak hits behind better ones are shown, and more than the nearest.
@@ -263,7 +262,6 @@ class Paging(Struct, frozen=True):
         repeat: Returns the command line with more words, and without some flags.
     """
 
-    limit: int = 10
     grows: bool = True
     fits_screen: bool = False
     shows_weak: bool = False
@@ -278,11 +276,8 @@ class Paging(Struct, frozen=True):
         return self.repeat("--cursor", reply.next_cursor or "", without=("--cursor",))
 
 
-def render_hits(
-    reply: SearchResponse, canvas: Canvas, paging: Paging | None = None
-) -> Iterator[str]:
+def render_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterator[str]:
     """Yield the hits and notes on them; that nothing was found stands last."""
-    paging = paging or Paging()
     hits, weaker = split_hits(reply, shows_weak=paging.shows_weak, nearest=1)
     head = list(_render_head(reply, canvas))
     yield from (*head, "") if head and hits else head
@@ -307,7 +302,7 @@ def render_notes(
         yield canvas.dim(describe_left_out(reply.left_out, canvas))
     weak = weaker + (hidden if _is_weak(reply) else 0)
     if hidden and not _is_weak(reply):
-        command = paging.repeat("-n", str(paging.limit), without=_LIMIT)
+        command = paging.repeat("-n", str(len(reply.hits)), without=_LIMIT)
         yield canvas.dim(f"more: {command}")
     elif weak:
         yield canvas.dim(f"{pluralize(weak, 'weaker hit')}: {paging.repeat('--all')}")

@@ -225,33 +225,24 @@ def _highlight(hit: GrepHit, canvas: Canvas, margin: int) -> str:
     return "".join([*parts, text[position:]])
 
 
-def render_matching_files(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield the path of each file with matches."""
+def render_matching_files(
+    reply: GrepResponse, canvas: Canvas, *, counted: bool = False
+) -> Iterator[str]:
+    """Yield the path of each file with matches, `counted` with the number of its matching lines."""
     for found in reply.files:
         path = format_openable_path(found.file, found.doc_path)
-        yield canvas.location(clean(path)) if canvas.is_terminal else path
-
-
-def render_match_counts(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
-    """Yield the path of each file with the number of its matching lines."""
-    for found in reply.files:
-        path = clean(format_openable_path(found.file, found.doc_path))
-        yield f"{canvas.location(path)}:{found.lines}"
+        path = canvas.location(clean(path)) if canvas.is_terminal else path
+        yield f"{path}:{found.lines}" if counted else path
 
 
 def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
     """Yield what limits the result: unmatched filters, skipped files, and a limit."""
     yield from render_unmatched_filters(reply.unmatched_filters, reply.hint, canvas)
-    for reason, words in (
-        ("gone", "files are gone"),
-        ("unreadable", "files cannot be read"),
-        ("not_text", "files are no longer text"),
-    ):
-        if skipped := [one for one in reply.skipped if one.reason == reason]:
-            names = ", ".join(one.doc_path for one in skipped[:_MAX_NAMED])
-            rest = len(skipped) - _MAX_NAMED
-            more = f" and {rest} more" if rest > 0 else ""
-            yield from canvas.note(f"{words}: {names}{more}")
+    if reply.skipped:
+        shown = reply.skipped[:_MAX_NAMED]
+        names = ", ".join(f"{one.doc_path} ({one.reason.replace('_', ' ')})" for one in shown)
+        rest = len(reply.skipped) - len(shown)
+        yield from canvas.note(f"not searched: {names}" + (f" and {rest} more" if rest else ""))
     if reply.has_more:
         flags = filter(None, map(canvas.name_flag, ("--limit", "--max-count")))
         limits = " or ".join(f"`{flag}`" for flag in flags)

@@ -41,10 +41,8 @@ _STYLED = re.compile(
 
 def render_markdown(text: str, canvas: Canvas, width: int | None = None) -> list[str]:
     """Return Markdown as lines; `width` is by default the width of the canvas."""
-    lines = canvas.draw(_Markdown(clean_lines(text)), width)
-    while lines and not lines[-1]:
-        lines.pop()
-    return lines[next((row for row, line in enumerate(lines) if line), 0) :]
+    drawn = "\n".join(canvas.draw(_Markdown(clean_lines(text)), width)).strip("\n")
+    return drawn.split("\n") if drawn else []
 
 
 @cache

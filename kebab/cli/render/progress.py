@@ -13,8 +13,6 @@ CLEAR_LINE = "\r\x1b[K"
 _EVERY_MS = 30_000
 _STOPPING = "stopping soon; Ctrl-C again leaves at once"
 _CONVERT = "convert"
-_MANY = 20
-"""Of fewer units a second a decimal is shown."""
 _UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
 _LABELS = {
     ProgressKind.SCAN_STARTED: "scanning",
@@ -100,12 +98,10 @@ class WorkStatus(StatusDisplay[Progress]):
     def __call__(self, event: Progress) -> bool:
         """Keep an event for the next line."""
         if (label := label_event(event)) is not None:
-            parts = (
-                None if event.kind is ProgressKind.HEARTBEAT and event.message else label,
-                event.message,
-            )
-            self.phase, self._event = clean(" ".join(filter(None, parts))), event
-            if event.kind is ProgressKind.HEARTBEAT and event.message:
+            is_message = event.kind is ProgressKind.HEARTBEAT and event.message
+            words = (None if is_message else label, event.message)
+            self.phase, self._event = clean(" ".join(filter(None, words))), event
+            if is_message:
                 # The next event replaces it, so what it says is written at once, and stays.
                 self.abort()
                 self._written = self.phase
@@ -149,13 +145,9 @@ def format_estimate(event: Progress) -> list[str]:
     """Return the rate and the time that is left, as far as they are known."""
     if event.per_second is None:
         return []
-    amount, unit = event.per_second, _UNITS.get(event.unit, event.unit)
-    if unit == "bytes":
-        rate = format_bytes(int(amount))
-    else:
-        rate = f"{amount:.1f}" if amount < _MANY else f"{amount:,.0f}"
-        rate += f" {unit}" if unit else ""
-    parts = [f"{rate}/s"]
+    rate, unit = event.per_second, _UNITS.get(event.unit, event.unit) or ""
+    amount = format_bytes(int(rate)) if unit == "bytes" else f"{rate:,.1f} {unit}".rstrip()
+    parts = [f"{amount}/s"]
     if event.seconds_left is not None:
         parts.append(f"about {format_left(event.seconds_left)} left")
     return parts

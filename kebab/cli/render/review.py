@@ -137,10 +137,6 @@ class ReviewTally(Struct):
         """Whether the model read all the text that it was to read."""
         return "llm" not in self.degraded and not self.unanswered_count
 
-    def count(self, severity: SeverityName) -> int:
-        """Return the number of findings of a severity."""
-        return sum(count for (own, _), count in self.by_rule.items() if own == severity)
-
 
 def render_path(document: ReviewedDocument, state: FileState, canvas: Canvas) -> Iterator[str]:
     """Yield the path of a document, and why its lines are not shown."""
@@ -175,13 +171,11 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
         shown = canvas.success(words) if tally.is_whole else canvas.warning(words)
         yield shown if tally.documents else "nothing to review"
         return
-    parts = [pluralize(tally.count(one), one) for one in _SEVERITIES if tally.count(one)]
     total = pluralize(sum(tally.by_rule.values()), "finding")
     scope = pluralize(tally.documents, "document")
     if len(tally.files) < tally.documents:
         scope = f"{len(tally.files)} of {scope}"
-    headline = f"{total} {place} {scope}: {', '.join(parts)}"
-    yield from map(canvas.strong, canvas.wrap(headline))
+    yield canvas.strong(f"{total} {place} {scope}")
     found = sorted(
         tally.by_rule.items(), key=lambda row: (_SEVERITIES.index(row[0][0]), -row[1], row[0][1])
     )
