@@ -23,7 +23,7 @@ def test_a_pipe_gets_one_line_for_each_finding(kebab, note):
 
     assert ran.status == 1
     assert ran.out == "a.md:3:9: warning: the word is repeated: the [repeated-word]\n"
-    assert "1 finding in 1 document: 1 warning" in ran.err
+    assert "1 finding in 1 document\n1\trepeated-word\twarning\n" in ran.err
 
 
 def test_the_exit_status_follows_all_pages(kebab, note, home):

@@ -15,7 +15,9 @@ def test_a_pipe_gets_the_markdown_and_its_citations_and_nothing_else():
     reply = replies.answer("a **b** [1].\n\n- c", warnings=[replies.answer_warning("odd")])
 
     assert drawn(reply) == [
-        "a **b** [1].\n\n- c",
+        "a **b** [1].",
+        "",
+        "- c",
         "",
         " [1] ops/backup.md:12-13  Backups > Restoring",
         '     "Stop the writer, then restore the snapshot."',
@@ -34,14 +36,13 @@ def test_a_terminal_gets_markdown_links_notes_and_a_footer():
     ]
 
 
-def test_long_quotes_and_headings_are_cut_for_a_person_and_whole_in_a_pipe():
-    long = replies.answer_citation(quote="word " * 100, heading_path=["Backups", "x" * 80])
+def test_long_quotes_are_cut_for_a_person_and_whole_in_a_pipe():
+    long = replies.answer_citation(quote="word " * 100, heading_path=["Backups", "x " * 40])
     reply = replies.answer(citations=[long])
 
     shown = list(render_sources(reply, PLAIN))
 
-    assert len(shown) == 4
-    assert shown[0].endswith("…")
+    assert len(shown) == 5
     assert shown[-1].endswith('…"')
     assert all(len(line) <= 60 for line in shown)
     assert "…" not in "".join(render_sources(reply, Canvas()))
@@ -64,7 +65,7 @@ def test_a_refusal_shows_the_nearest_passage_and_what_to_try_and_ends_with_the_v
     lines = drawn(reply, PLAIN)
 
     assert lines == [
-        "nearest: ops/backup.md:12  Backups > Restoring",
+        "nearest: ops/backup.md:12-13  Backups > Restoring",
         "hint: kebab search 'what'\"'\"'s up'",
         "The notes do not say.",
     ]

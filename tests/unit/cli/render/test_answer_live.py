@@ -6,7 +6,7 @@ import pytest
 
 from kebab.cli.channels import OutputChannel
 from kebab.cli.render.answer import (
-    AnswerStatus,
+    AnswerLog,
     LiveAnswer,
     render_removal_plan,
     render_removed_sessions,
@@ -32,11 +32,6 @@ def now():
 
 
 @pytest.fixture
-def wait(now):
-    return AnswerStatus("gemma\x1b", clock=lambda: now[0])
-
-
-@pytest.fixture
 def terminal():
     near, far = pty.openpty()
     os.set_blocking(near, False)
@@ -54,26 +49,23 @@ def shown(near):
             return b"".join(parts).decode()
 
 
-def test_a_wait_says_what_it_is_for_and_how_long_it_took(wait, now):
-    said = [str(wait)]
-    for at, event in ((0.5, FOUND), (3.2, None), (4.0, token("a")), (5.0, AGAIN), (9.0, None)):
-        now[0] = at
-        if event:
-            wait.update(event)
-        said.append(str(wait))
+def test_a_wait_says_what_it_is_for_and_how_long_it_took(now, terminal):
+    wait = AnswerLog(terminal[1], PLAIN, "gemma\x1b", clock=lambda: now[0])
+    said = [wait.describe()]
+    for now[0], event in ((0.5, FOUND), (4.0, token("a")), (5.0, AGAIN)):
+        wait(event)
+        said.append(wait.describe())
 
     assert said == [
         "looking for passages",
-        "reading 2 passages",
-        "waiting for gemma\ufffd  3 s",
+        "asking gemma\ufffd about 2 passages",
         "gemma\ufffd is writing  4 s",
         "asking again with less: the window is full\ufffd  5 s",
-        "asking again with less: the window is full\ufffd  9 s",
     ]
 
 
-def test_the_text_is_above_the_status_line(wait, terminal):
-    region = LiveAnswer(terminal[1], PLAIN, wait, shows_text=True)
+def test_the_text_is_above_the_status_line(terminal):
+    region = LiveAnswer(terminal[1], PLAIN, "gemma\x1b", shows_text=True)
     assert region.lines(40, 10) == ["looking for passages"]
 
     region(token("so **it** is [1]\n\n"))
@@ -82,9 +74,9 @@ def test_the_text_is_above_the_status_line(wait, terminal):
     assert region.lines(40, 10) == ["so it is [1]", "", " • a\ufffd", "", "gemma\ufffd is writing"]
 
 
-def test_a_live_region_is_rendered_and_removed(wait, terminal):
+def test_a_live_region_is_rendered_and_removed(terminal):
     near, channel = terminal
-    with LiveAnswer(channel, Canvas(width=40, live=True), wait, shows_text=True) as region:
+    with LiveAnswer(channel, Canvas(width=40, live=True), None, shows_text=True) as region:
         region(token("so it is"))
         seen = ""
         for _ in range(100):

@@ -2,7 +2,9 @@ import pytest
 
 from kebab.cli.render.canvas import (
     Canvas,
+    Column,
     measure_width,
+    render_columns,
     truncate,
     truncate_around,
 )
@@ -39,7 +41,7 @@ def test_a_line_is_cut_around_a_position(position, shown):
             "a\x1b[1m bold\x1b[0m word that is long",
             ["  a\x1b[1m bold\x1b[0m word that is", "  long"],
         ),
-        ("", []),
+        ("a\n\nb", ["  a", "", "  b"]),
     ],
 )
 def test_lines_break_at_spaces_and_keep_their_styles(text, shown):
@@ -50,3 +52,15 @@ def test_a_command_in_backticks_is_not_wrapped():
     lines = Canvas(width=40).note("words are searched until `kebab model pull` ran")
 
     assert lines == ["note: words are searched until", "      `kebab model pull` ran"]
+
+
+def test_a_pipe_gets_tabs_and_so_do_more_rows_than_are_aligned_in_a_moment():
+    columns = [Column("name"), Column("size", right=True)]
+    heads, *rows = render_columns(columns, [("a b", "1")] * 3000, Canvas(width=40))
+
+    assert (heads, {*rows}) == ("name\tsize", {"a b\t1"})
+    assert list(render_columns(columns, [("a b", "1")], Canvas())) == ["name\tsize", "a b\t1"]
+    assert list(render_columns(columns, [("a", "1")], Canvas(width=40))) == [
+        "name  size",
+        "a        1",
+    ]

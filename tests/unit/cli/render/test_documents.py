@@ -45,7 +45,7 @@ def test_a_terminal_gets_groups_with_their_locations():
     assert drawn(reply) == [
         "2 near copies of a passage  Backups",
         "    Stop the writer, then restore the snapshot.",
-        "    same  ops/backup.md:12",
+        "    same  ops/backup.md:12-13",
         "    0.83  old/backup.md:4",
         "",
         "1 group among 12 passages",

@@ -44,6 +44,6 @@ def test_a_tree_is_indented_below_its_folder():
 def test_a_tree_says_which_files_are_missing():
     found = replies.coverage(unread=3, checked=5000)
 
-    lines = list(render_outline(replies.outline(freshness=None, coverage=found), PIPE))
+    lines = list(render_outline(replies.outline_tree(coverage=found), PIPE))
 
     assert lines[-1] == "note: 3 of 5,003 files are not read yet"

@@ -11,7 +11,7 @@ def drawn(reply, canvas=None):
 
 def test_a_pipe_gets_a_plain_layout():
     assert drawn(replies.related_docs(replies.related_doc())) == [
-        " 1  0.41  ops/backup.md:12",
+        " 1  0.41  ops/backup.md:12-13",
         "    Backups > Restoring",
         "    Stop the writer,",
         "    then restore the snapshot.",

@@ -84,7 +84,7 @@ def test_the_first_count_is_a_table_and_the_others_are_lines():
         "model_busy      2    67%  2025-01-31 12:00  3f2a91b0c4d1",
         "locked          1    33%  2025-01-31 12:00  3f2a91b0c4d1",
         "",
-        "kind   k0 1, k1 1, k2 1, k3 1, k4 1, k5 1, k6 1, k7 1, k8 1, k9 1, …",
+        "kind   k0 1, k1 1, k2 1, k3 1, k4 1, k5 1, k6 1, k7 1, k8 1, k9 1, k10 1",
         "retry  transient 3",
         "",
         "show one: kebab errors --id ID",

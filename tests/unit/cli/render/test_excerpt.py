@@ -17,10 +17,10 @@ def drawn(text, canvas=PLAIN, highlights=(), **options):
 
 @pytest.mark.parametrize(
     "text",
-    ["| nib | 4 |\n| ink | 5 |", "x <b>\n```\n\nthen\n\n```sh\ny\n```"],
-    ids=["table", "code"],
+    ["| nib | 4 |\n| ink | 5 |", "x <b>\n```\n\nthen\n\n```sh\ny\n```", "[a](b)\n> [!tip]"],
+    ids=["table", "code", "noise"],
 )
-def test_a_pipe_gets_no_line_that_the_text_lacks(text):
+def test_a_pipe_gets_the_lines_of_the_text(text):
     assert drawn(text, Canvas()) == [f"    {line}" for line in text.split("\n") if line]
 
 
@@ -146,10 +146,6 @@ def test_wide_letters_and_long_code_fit():
 )
 def test_noise_is_removed_and_code_stays(text, clean):
     assert clean_markdown(text) == clean
-
-
-def test_a_callout_in_a_pipe_has_no_asterisks():
-    assert clean_markdown("> [!note] Title\n> text", emphasis=False) == "> Note: Title\n> text"
 
 
 @pytest.mark.parametrize(

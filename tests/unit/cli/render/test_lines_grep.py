@@ -63,7 +63,7 @@ def test_notes_say_what_limits_the_result():
     reply = replies.grep_response(HIT, skipped=skipped, has_more=True)
 
     assert list(grep.list_grep_notes(reply, PIPE)) == [
-        "note: files are gone: a.md, b.md, c.md and 1 more",
+        "note: not searched: a.md (gone), b.md (gone), c.md (gone) and 1 more",
         "note: further lines match; raise `--limit` or `--max-count`",
     ]
     assert list(grep.list_grep_notes(replies.grep_response(), PIPE)) == [

@@ -89,4 +89,4 @@ def test_a_marker_stays_on_the_line_of_its_word():
 def test_no_text_is_lost_where_there_is_little_room():
     wide = "|".join("abcdefgh") + "\n" + "|".join(["-"] * 8) + "\n" + "|".join("ijklmnop")
 
-    assert set("abcdefghijklmnop") <= set("".join(drawn(wide, 20)))
+    assert set("abcdefghijklmnop") <= set("".join(drawn(wide, 30)))

@@ -70,7 +70,7 @@ def test_the_summary_counts_by_severity_and_rule(document):
     found = page(document, words(document, "worng"), repeated, words(document, "door"))
 
     assert list(render_summary(tally(found), WIDE)) == [
-        "3 findings in 1 of 3 documents: 2 errors, 1 warning",
+        "3 findings in 1 of 3 documents",
         "  2  spelling       error",
         "  1  repeated-word  warning",
     ]
