@@ -121,6 +121,7 @@ _GAP = "  "
 _LITERAL = re.compile("`[^`]*`")
 _GLUE = "\ufdd2"
 """Stands for a space where no line ends; rich also breaks lines at no-break spaces."""
+_BLANK_END = re.compile(r" +(\x1b\[0m)?$")
 _STYLES = re.compile(r"\x1b(?:\[[\d;]*m|\]8;;[^\x1b]*\x1b\\)")
 _MINUTE = 60
 _TAB = 4
@@ -203,7 +204,8 @@ class Canvas(Struct, frozen=True):
         console.width = width or self.width or _WIDEST
         with console.capture() as capture:
             console.print(content)
-        return [line.rstrip() for line in unglue(capture.get()).removesuffix("\n").split("\n")]
+        lines = unglue(capture.get()).removesuffix("\n").split("\n")
+        return [_BLANK_END.sub(r"\1", line) for line in lines]
 
     def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
         """Return text as lines that fit, with a label before the first and blanks before others.

@@ -152,7 +152,7 @@ def _render_details(reply: IngestReport, losses: Losses, canvas: Canvas) -> Iter
         if rows:
             yield canvas.strong(title)
         for name, text in rows.items():
-            yield from canvas.wrap(f"{name}: {text}" if text else name, "  ")
+            yield from canvas.wrap(f"{name}: {text}" if text else name, "  - ")
 
 
 def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Iterator[str]:
