@@ -281,16 +281,18 @@ def render_hits(reply: SearchResponse, canvas: Canvas, paging: Paging) -> Iterat
     hits, weaker = split_hits(reply, shows_weak=paging.shows_weak, nearest=1)
     head = list(_render_head(reply, canvas))
     yield from (*head, "") if head and hits else head
-    count, lines = len(hits), None if paging.whole else MOST_LINES
+    lines, shown = None if paging.whole else MOST_LINES, 0
+    room = (canvas.height or _HEIGHT) - _PROMPTS - len([*head, *render_limits(reply, canvas)])
     if paging.fits_screen:
-        notes = [*head, *render_limits(reply, canvas)]
-        room = (canvas.height or _HEIGHT) - len(notes) - _PROMPTS
-        count = max(_FEWEST, room // (MOST_LINES + _FRAME))
-        lines = max(_FEWEST_LINES, min(MOST_LINES, room // count - _FRAME))
-    for hit in hits[:count]:
-        yield from render_hit(hit, locate_hit(hit, reply.sources), canvas, lines)
-        yield ""
-    yield from render_notes(reply, canvas, paging, len(hits[count:]), len(weaker))
+        lines = max(_FEWEST_LINES, min(MOST_LINES, room // _FEWEST - _FRAME))
+    for hit in hits:
+        block = [*render_hit(hit, locate_hit(hit, reply.sources), canvas, lines), ""]
+        room -= len(block)
+        if paging.fits_screen and room < 0 and shown >= _FEWEST:
+            break
+        yield from block
+        shown += 1
+    yield from render_notes(reply, canvas, paging, len(hits) - shown, len(weaker))
 
 
 def render_notes(

@@ -27,9 +27,9 @@ def test_the_counts_are_one_line_and_verbose_names_what_was_left_out():
     assert drawn(replies.ingest_report(), verbose=True) == [
         counts,
         "left out",
-        "  2 binary: a.png, …",
+        "  - 2 binary: a.png, …",
         "slowest files",
-        "  ops/backup.md: 0.04 s",
+        "  - ops/backup.md: 0.04 s",
         embedded,
     ]
 
@@ -44,10 +44,10 @@ def test_unread_formats_are_named_with_what_would_make_them_readable():
 
     formats = "OneNote section (18), .foo file (8), file without an extension (4), 1 more"
     assert f"formats not read: {formats}" in brief
-    assert "  30 of formats that kebab does not read: a.one, …\n" in text
+    assert "  - 30 of formats that kebab does not read: a.one, …\n" in text
     assert "formats not read\n" in text
-    assert "  OneNote section (18): export it as PDF or DOCX" in text
-    assert "  image (3): export KEBAB_INGEST_OCR=true" in text
+    assert "  - OneNote section (18): export it as PDF or DOCX" in text
+    assert "  - image (3): export KEBAB_INGEST_OCR=true" in text
 
 
 def test_a_missing_library_is_named_once_and_not_for_every_file():
@@ -90,10 +90,10 @@ def test_documents_without_text_or_with_a_part_of_it_are_named():
         "not read: a.md (no text); read in part: 0.csv, 1.csv, 2.csv, 9 more; "
         "with warnings: b.xls; --verbose says more"
     )
-    assert "not read\n  a.md: no text\n" in text
-    assert "read in part\n  0.csv: only" in text
-    assert f"  11.csv: {cut}" in text
-    assert "  b.xls: one is hidden; two is hidden" in text
+    assert "not read\n  - a.md: no text\n" in text
+    assert "read in part\n  - 0.csv: only" in text
+    assert f"  - 11.csv: {cut}" in text
+    assert "  - b.xls: one is hidden; two is hidden" in text
 
 
 def test_files_that_somebody_may_miss_are_told_and_hidden_ones_are_not():
