@@ -119,8 +119,8 @@ _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _NARROWEST, _WIDEST = 40, 100
 _GAP = "  "
 _LITERAL = re.compile("`[^`]*`")
-_GLUE = "\ufdd2"
-"""Stands for a space where no line ends; rich also breaks lines at no-break spaces."""
+GLUE = "\ufdd2"
+"""Stands for a space where no line ends, until text is laid out; rich breaks no-break spaces."""
 _BLANK_END = re.compile(r" +(\x1b\[0m)?$")
 _STYLES = re.compile(r"\x1b(?:\[[\d;]*m|\]8;;[^\x1b]*\x1b\\)")
 _MINUTE = 60
@@ -187,7 +187,7 @@ class Canvas(Struct, frozen=True):
         """
         margin = measure_width(_STYLES.sub("", label))
         room = None if self.width is None else self.width - margin
-        lines = unglue(text).split("\n")
+        lines = text.replace(GLUE, " ").split("\n")
         if room and ("\t" in text or any(measure_width(_STYLES.sub("", x)) > room for x in lines)):
             from rich.text import Text
 
@@ -204,7 +204,7 @@ class Canvas(Struct, frozen=True):
         console.width = width or self.width or _WIDEST
         with console.capture() as capture:
             console.print(content)
-        lines = unglue(capture.get()).removesuffix("\n").split("\n")
+        lines = capture.get().replace(GLUE, " ").removesuffix("\n").split("\n")
         return [_BLANK_END.sub(r"\1", line) for line in lines]
 
     def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
@@ -212,7 +212,7 @@ class Canvas(Struct, frozen=True):
 
         Text in backticks is not wrapped, and control characters are replaced (`clean`).
         """
-        glued = _LITERAL.sub(lambda match: glue(match[0]), clean(text))
+        glued = _LITERAL.sub(lambda match: match[0].replace(" ", GLUE), clean(text))
         return self.wrap(glued, f"{paint(label)} ")
 
     def note(self, text: str, hint: str | None = None) -> list[str]:
@@ -391,16 +391,6 @@ def format_tabs(*fields: str) -> str:
 def format_minute(timestamp: str) -> str:
     """Return the date and the minute of a timestamp."""
     return clean(timestamp[: len("2025-01-31T12:00")]).replace("T", " ")
-
-
-def glue(text: str) -> str:
-    """Return text whose spaces end no line; `Canvas.wrap` and `Canvas.draw` restore them."""
-    return text.replace(" ", _GLUE)
-
-
-def unglue(text: str) -> str:
-    """Return text with its spaces."""
-    return text.replace(_GLUE, " ")
 
 
 MATCH_START, MATCH_END = "\ufdd0", "\ufdd1"

@@ -160,16 +160,10 @@ def _render_objects(sync: ObjectSync, canvas: Canvas, *, dry_run: bool) -> Itera
     yield f"  {canvas.location(clean(sync.address))}"
     if sync.listed:
         done = "to download" if dry_run else "downloaded"
-        parts = [
-            pluralize(sync.listed, "object"),
-            f"{sync.downloaded:,} {done} ({format_bytes(sync.bytes)})",
-            *([f"{sync.removed:,} removed"] if sync.removed else []),
-            *([f"{sync.missing:,} missing"] if sync.missing else []),
-            *(
-                f"{count:,} {_REASONS.get(reason, reason)}"
-                for reason, count in sync.skipped_by_reason.items()
-            ),
-        ]
+        files = f"{sync.downloaded:,} {done} ({format_bytes(sync.bytes)})"
+        counts = {"removed": sync.removed, "missing": sync.missing, **sync.skipped_by_reason}
+        rest = [f"{count:,} {_REASONS.get(what, what)}" for what, count in counts.items() if count]
+        parts = [pluralize(sync.listed, "object"), files, *rest]
         yield from canvas.wrap(", ".join(parts), "    ")
     if sync.error:
         yield from canvas.note(sync.error.message)

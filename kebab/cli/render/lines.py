@@ -23,8 +23,7 @@ from kebab.cli.render.hits import (
     note_origin,
     render_unmatched_filters,
 )
-from kebab.search.citations import decode_percent
-from kebab.wire.citation import CodeCitation, LineCitation
+from kebab.search.citations import decode_percent, get_cited_lines
 from kebab.wire.coverage import describe_gaps
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult
@@ -75,22 +74,21 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
         return
     indexed = ", indexed text" if reply.is_indexed_text else ""
     note = canvas.warning(note_freshness(reply.freshness, "  {}") + indexed)
-    match reply.citation:
-        case LineCitation(line=span) | CodeCitation(code=span):
-            extent = canvas.dim(describe_extent(reply))
-            yield f"{canvas.location(clean(reply.doc_path))}  {extent}{note}"
-            width = len(str(reply.end_line))
-            for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
-                label, is_asked = f"{number:>{width}} ", span.start <= number <= span.end
-                label = canvas.dim(label) if is_asked else label
-                for part in canvas.wrap(line.expandtabs(4), label):
-                    yield part if is_asked else canvas.dim(part)
-        case citation:
-            whole = reply.kind == "doc"
-            place = clean(reply.doc_path) if whole else format_location(citation)
-            yield f"{canvas.location(place)}  {canvas.dim(clean(reply.title))}{note}"
-            for line in _insert_marks(clean_lines(text), reply.start_line, marks):
-                yield from canvas.wrap(line.expandtabs(4))
+    if span := get_cited_lines(reply.citation):
+        extent = canvas.dim(describe_extent(reply))
+        yield f"{canvas.location(clean(reply.doc_path))}  {extent}{note}"
+        width = len(str(reply.end_line))
+        for number, line in enumerate(clean_lines(text).split("\n"), reply.start_line):
+            label, is_asked = f"{number:>{width}} ", span[0] <= number <= span[1]
+            label = canvas.dim(label) if is_asked else label
+            for part in canvas.wrap(line.expandtabs(4), label):
+                yield part if is_asked else canvas.dim(part)
+    else:
+        is_whole = reply.kind == "doc"
+        place = clean(reply.doc_path) if is_whole else format_location(reply.citation)
+        yield f"{canvas.location(place)}  {canvas.dim(clean(reply.title))}{note}"
+        for line in _insert_marks(clean_lines(text), reply.start_line, marks):
+            yield from canvas.wrap(line.expandtabs(4))
     if reply.truncated:
         yield canvas.dim(f"cut off by {canvas.name_flag('--max-tokens')}")
 
@@ -134,7 +132,7 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         if number and any(hit.before or hit.after for hit in hits):
             yield "--"
         for hit, line, text in _list_lines(hits):
-            place = f"-{line}" if _has_lines(hits[0]) else ""
+            place = f"-{line}" if get_cited_lines(hits[0].citation) else ""
             if hit:
                 yield f"{path}{_format_place(hit, line)}:{mark_cuts(hit)}"
             else:
@@ -161,7 +159,7 @@ def _group_by_file(reply: GrepResponse) -> Iterator[tuple[str, list[GrepHit]]]:
 
 def _format_place(hit: GrepHit, number: int) -> str:
     """Return the place of a line behind its path: `:12`, or `#page=3` where files have no lines."""
-    return f":{number}" if _has_lines(hit) else f"#{format_fragment(hit.citation)}"
+    return f":{number}" if get_cited_lines(hit.citation) else f"#{format_fragment(hit.citation)}"
 
 
 def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]:
@@ -175,12 +173,8 @@ def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]
         elif hit:
             yield canvas.success(f"{label:>{width}}:") + _highlight(hit, canvas, width + 1)
         else:
-            label = label if label.isdecimal() and _has_lines(hits[0]) else ""
+            label = label if label.isdecimal() and get_cited_lines(hits[0].citation) else ""
             yield canvas.dim(canvas.fit(f"{label:>{width}}-{clean(text)}", 0))
-
-
-def _has_lines(hit: GrepHit) -> bool:
-    return isinstance(hit.citation, LineCitation | CodeCitation)
 
 
 def _list_lines(hits: Sequence[GrepHit]) -> Iterator[tuple[GrepHit | None, int, str | None]]:

@@ -20,13 +20,13 @@ from rich.table import Table
 from rich.text import Text
 
 from kebab.cli.render.canvas import (
+    GLUE,
     MATCH_END,
     MATCH_START,
     Canvas,
     clean,
     clean_lines,
     emphasise_matches,
-    glue,
 )
 from kebab.search.citations import decode_percent
 
@@ -122,7 +122,7 @@ def _list_plain_tokens(tokens: list[Token]) -> Iterator[Token]:
             # A citation marker in link form stays a marker, and an address alone is shown once.
             content = f"[{content}]" if addresses and content.isdecimal() else content
             addresses = ["" if one == content else one for one in addresses]
-            yield from _list_styled_tokens(_BEFORE_A_MARKER.sub(glue(" "), content))
+            yield from _list_styled_tokens(_BEFORE_A_MARKER.sub(GLUE, content))
         else:
             yield token
 
