@@ -132,7 +132,7 @@ def _render_doubts(reply: Answer, canvas: Canvas) -> Iterator[str]:
         label = f"{start}:"
     else:
         return
-    yield from canvas.wrap_with_label(label, text, canvas.warning)
+    yield from canvas.wrap(clean(text), f"{canvas.warning(label)} ")
 
 
 def _is_shown_as_doubt(reply: Answer, warning: AnswerWarning) -> bool:

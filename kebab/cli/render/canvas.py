@@ -118,7 +118,7 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _NARROWEST, _WIDEST = 40, 100
 _GAP = "  "
-_LITERAL = re.compile("`[^`]*`")
+_LITERAL = re.compile("`[^`\n]*`")
 GLUE = "\ufdd2"
 """Stands for a space where no line ends, until text is laid out; rich breaks no-break spaces."""
 _BLANK_END = re.compile(r" +(\x1b\[0m)?$")
@@ -184,14 +184,16 @@ class Canvas(Struct, frozen=True):
         """Return text, which may be painted and have several lines, as lines that fit.
 
         The label, which may be painted, stands before the first line, and blanks before the others.
+        Text in backticks is not wrapped.
         """
         margin = measure_width(_STYLES.sub("", label))
         room = None if self.width is None else self.width - margin
-        lines = text.replace(GLUE, " ").split("\n")
+        lines = text.split("\n")
         if room and ("\t" in text or any(measure_width(_STYLES.sub("", x)) > room for x in lines)):
             from rich.text import Text
 
-            lines = self.draw(Text.from_ansi(text), room)
+            glued = _LITERAL.sub(lambda match: match[0].replace(" ", GLUE), text)
+            lines = self.draw(Text.from_ansi(glued), room)
         starts = chain([label], repeat(" " * margin))
         return [(start + line).rstrip() for start, line in zip(starts, lines, strict=False)]
 
@@ -207,17 +209,9 @@ class Canvas(Struct, frozen=True):
         lines = capture.get().replace(GLUE, " ").removesuffix("\n").split("\n")
         return [_BLANK_END.sub(r"\1", line) for line in lines]
 
-    def wrap_with_label(self, label: str, text: str, paint: Callable[[str], str]) -> list[str]:
-        """Return text as lines that fit, with a label before the first and blanks before others.
-
-        Text in backticks is not wrapped, and control characters are replaced (`clean`).
-        """
-        glued = _LITERAL.sub(lambda match: match[0].replace(" ", GLUE), clean(text))
-        return self.wrap(glued, f"{paint(label)} ")
-
     def note(self, text: str, hint: str | None = None) -> list[str]:
         """Return a note with its hint as lines that fit; an empty text has none."""
-        lines = self.wrap_with_label("note:", text, self.warning) if text else []
+        lines = self.wrap(clean(text), f"{self.warning('note:')} ") if text else []
         return [*lines, *self.hint(hint or "")]
 
     def hint(self, text: str) -> list[str]:
@@ -228,9 +222,9 @@ class Canvas(Struct, frozen=True):
         text = limit_hint(self.complete(clean(text))) or ""
         if not text:
             return []
-        if "`" in text and not text.startswith("kebab "):
-            return self.wrap_with_label("hint:", text, self.success)
-        return [f"{self.success('hint:')} {text}"]
+        label = f"{self.success('hint:')} "
+        is_command = text.startswith("kebab ") or "`" not in text
+        return [label + text] if is_command else self.wrap(text, label)
 
     def step(self, label: str, command: str) -> str:
         """Return a line that names a possible next command."""

@@ -29,7 +29,7 @@ _ID = 12
 
 def render_error(reply: ErrorReply, canvas: Canvas, log: str | None = None) -> Iterator[str]:
     """Yield the message of an error, its hint, code and causes, and the log that has the rest."""
-    yield from canvas.wrap_with_label("error:", reply.message, canvas.error)
+    yield from canvas.wrap(clean(reply.message), f"{canvas.error('error:')} ")
     yield from canvas.hint(reply.hint or "")
     yield canvas.dim(f"code: {reply.code}")
     chain: object = reply.details.get("chain")

@@ -142,7 +142,7 @@ def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
         ("usage:", "flags and words in [ ] may be left out, … may be repeated"),
     ):
         if text:
-            yield from canvas.wrap_with_label(label, text, canvas.strong)
+            yield from canvas.wrap(clean(text), f"{canvas.strong(label)} ")
 
 
 def render_schema_document(reply: SchemaDocument, canvas: Canvas) -> Iterator[str]:

@@ -134,7 +134,7 @@ def render_hit(
     )
     if hit.retrieval.lifts is not UNSET:
         scores = ", ".join(_list_scores(hit.retrieval))
-        yield from canvas.wrap_with_label(f"{INDENT}evidence", scores, canvas.dim)
+        yield from canvas.wrap(clean(scores), f"{INDENT}{canvas.dim('evidence')} ")
 
 
 def render_location(

@@ -233,7 +233,7 @@ def render_watch_event(event: "WatchEvent", canvas: Canvas) -> Iterator[str]:
         message = f"{event.error.message}; {what}"
         hint = event.error.hint if event.kind == "failed" else None
     if message:
-        yield from canvas.wrap_with_label("warning:", message, canvas.warning)
+        yield from canvas.wrap(clean(message), f"{canvas.warning('warning:')} ")
         yield from canvas.hint(hint or "")
 
 

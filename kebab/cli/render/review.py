@@ -75,7 +75,7 @@ def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
     if isinstance(item.fix, ItemFix):
         note = f" ({item.fix.note})" if isinstance(item.fix.note, str) else ""
         done = item.fix.text or f"({item.t})"
-        yield from canvas.wrap_with_label(f"{_INDENT}fix:", f"{done}{note}", canvas.success)
+        yield from canvas.wrap(clean(f"{done}{note}"), f"{_INDENT}{canvas.success('fix:')} ")
 
 
 _SEVERITIES: tuple[SeverityName, ...] = ("error", "warning", "suggestion")
