@@ -85,13 +85,11 @@ class Selection:
 
     def open(self) -> None:
         """Open the file of the chosen hit; a failure leaves a note."""
-        file = locate_hit(self.chosen, self.sources) if self.chosen else None
-        if self.chosen is None or file is None:
-            return
-        try:
-            self.open_hit(self.chosen, file)
-        except Signal as failed:
-            self.note = str(failed)
+        if self.chosen and (file := locate_hit(self.chosen, self.sources)):
+            try:
+                self.open_hit(self.chosen, file)
+            except Signal as failed:
+                self.note = str(failed)
 
     def move(self, step: int) -> None:
         """Choose another hit."""

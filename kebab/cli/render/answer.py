@@ -46,7 +46,6 @@ from kebab.wire.search import SearchHit
 
 _INDENT = "     "
 _QUOTED_LINES = 3
-_LONGEST_HINT = 100
 _DOUBT_CODES = frozenset(get_args(DoubtCode))
 _INTERRUPTED = "llm_stream_aborted"
 
@@ -113,12 +112,11 @@ def render_notes(reply: Answer, canvas: Canvas) -> Iterator[str]:
     if reply.retrieval.unmatched_filters:
         return
     if reply.refusal_reason == "no_chunks":
-        yield from canvas.hint("kebab list")
         yield from canvas.hint("kebab ingest FOLDER")
     elif reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:
-        words = shlex.quote(clean(reply.question).strip())
-        words = f"-- {words}" if words.startswith("-") else words
-        yield from canvas.hint(f"kebab search {words if len(words) <= _LONGEST_HINT else 'WORDS'}")
+        question = clean(reply.question).strip()
+        dashes = ["--"] * question.startswith("-")
+        yield from canvas.hint(shlex.join(["kebab", "search", *dashes, question]))
 
 
 def _render_doubts(reply: Answer, canvas: Canvas) -> Iterator[str]:
@@ -228,7 +226,6 @@ def _join_lines(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-_FEWEST_ROWS = 4
 _SHOW_CURSOR = "\x1b[?25h\r\x1b[J"
 """Restores a terminal when a live display ends early."""
 
@@ -325,9 +322,9 @@ class LiveAnswer(AnswerLog):
         if not (self._shows_text and self._text.strip()):
             return [status]
         body = render_markdown(self._text, self._canvas, width)
-        room = max(_FEWEST_ROWS, rows) - 3
+        room = rows - 4
         if len(body) > room:
-            body = [self._canvas.dim("…"), *body[1 - room :]]
+            body = [self._canvas.dim("…"), *body[-room:]]
         return [*body, "", status]
 
     def _render(self) -> Any:

@@ -117,14 +117,12 @@ def build_link(file: str | None, line: int | None, form: str, page: int | None =
 
 _LINK = "\x1b]8;;{uri}\x1b\\{text}\x1b]8;;\x1b\\"
 _NARROWEST, _WIDEST = 40, 100
-_GAP = "  "
 _LITERAL = re.compile("`[^`\n]*`")
 GLUE = "\ufdd2"
 """Stands for a space where no line ends, until text is laid out; rich breaks no-break spaces."""
 _BLANK_END = re.compile(r" +(\x1b\[0m)?$")
 _STYLES = re.compile(r"\x1b(?:\[[\d;]*m|\]8;;[^\x1b]*\x1b\\)")
 _MINUTE = 60
-_TAB = 4
 
 
 class Canvas(Struct, frozen=True):
@@ -175,10 +173,6 @@ class Canvas(Struct, frozen=True):
         """Return text that opens a file on a click if the canvas has links."""
         uri = build_link(file, line, self.link_format, page) if self.links else ""
         return _LINK.format(uri=uri, text=text) if uri else text
-
-    def fit(self, text: str, margin: int) -> str:
-        """Return text cut to the width without a margin."""
-        return text if self.width is None else truncate(text, self.width - margin)
 
     def wrap(self, text: str, label: str = "") -> list[str]:
         """Return text, which may be painted and have several lines, as lines that fit.
@@ -334,8 +328,9 @@ def render_columns(
     from rich.table import Table
     from rich.text import Text
 
-    padding = (0, len(_GAP), 0, 0)
-    table = Table(box=None, show_header=heads, header_style="dim", pad_edge=False, padding=padding)
+    table = Table(
+        box=None, show_header=heads, header_style="dim", pad_edge=False, padding=(0, 2, 0, 0)
+    )
     for column in columns:
         table.add_column(
             Text(column.head),
@@ -419,7 +414,7 @@ def _create_console(*, color: bool) -> "Console":
         no_color=False,
         force_terminal=True,
         height=1,
-        tab_size=_TAB,
+        tab_size=4,
         legacy_windows=False,
         theme=theme,
     )

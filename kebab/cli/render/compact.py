@@ -43,7 +43,7 @@ def render_paths(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         yield clean(path) if canvas.is_terminal else path
 
 
-def format_openable_path(file: str | None, doc_path: str) -> str:
+def format_openable_path(file: str | None, doc_path: str = "") -> str:
     """Return a path that opens from the working directory: below it relative, else absolute.
 
     Text from standard input has no file, so its name is returned.

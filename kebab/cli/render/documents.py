@@ -36,7 +36,6 @@ from kebab.wire.library import (
     DocInspection,
     DocLink,
     DocList,
-    DocSummary,
     Duplicates,
     RelatedDocs,
     RemoveReport,
@@ -137,7 +136,7 @@ def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") ->
     if canvas.width is None:
         for doc in reply.documents:
             fields = (doc.doc_id, doc.source, doc.doc_path, doc.title, str(doc.chunk_count))
-            yield format_tabs(*fields, _get_date(doc), doc.freshness)
+            yield format_tabs(*fields, doc.date or doc.modified_at, doc.freshness)
         return
     if reply.documents:
         rows = []
@@ -147,8 +146,9 @@ def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") ->
                 state = doc.freshness
             elif doc.no_passages:
                 state = "no text"
-            date, passages = _get_date(doc)[:_DATE], f"{doc.chunk_count:,}"
-            rows.append((clean(doc.doc_path), clean(doc.title), passages, date, state))
+            date = (doc.date or doc.modified_at)[:_DATE]  # what filters compare
+            facts = (f"{doc.chunk_count:,}", date, state)
+            rows.append((clean(doc.doc_path), clean(doc.title), *facts))
         columns = (
             Column("document", canvas.location, wraps=True),
             Column("title", wraps=True),
@@ -159,11 +159,6 @@ def render_document_list(reply: DocList, canvas: Canvas, next_page: str = "") ->
         yield from render_columns(columns, rows, canvas)
         yield ""
     yield from render_list_notes(reply, canvas, next_page)
-
-
-def _get_date(document: DocSummary) -> str:
-    """Return the date that filters compare: that of the document, else the time of its file."""
-    return document.date or document.modified_at
 
 
 def render_list_notes(reply: DocList, canvas: Canvas, next_page: str = "") -> Iterator[str]:

@@ -20,9 +20,6 @@ from kebab.wire.error import (
     ErrorStats,
 )
 
-_MOST = 10
-"""The most values of the first field that are shown."""
-
 _ID = 12
 """How many characters of a correlation id are shown; `kebab errors --id` takes a prefix."""
 
@@ -62,7 +59,7 @@ def render_error_stats(reply: ErrorStats, canvas: Canvas) -> Iterator[str]:
                 format_minute(row.last_at),
                 clean(row.correlation_ids[0][:_ID]),
             )
-            for row in first.counts[:_MOST]
+            for row in first.counts
         ]
         yield from render_columns(columns, rows, canvas)
         short = [

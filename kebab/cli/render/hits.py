@@ -120,8 +120,7 @@ def render_hit(
     yield from render_headings(hit.title, hit.heading_path, canvas)
     if hit.context:
         # The header row of a table or the signature of a function, which stands above the passage.
-        for line in clean_lines(hit.context).split("\n"):
-            yield INDENT + canvas.dim(canvas.fit(line.strip("| "), len(INDENT)))
+        yield from map(canvas.dim, canvas.wrap(clean_lines(hit.context), INDENT))
     rows = isinstance(hit.citation, CellCitation) and hit.citation.cell.sheet is not None
     is_original = rows or get_cited_lines(hit.citation)
     yield from render_excerpt(
@@ -254,12 +253,9 @@ _LIMIT = ("-n", "--limit")
 class Paging(Struct, frozen=True):
     """Which hits of a page are shown, and how to call for the others.
 
-    Args:
-        grows: Whether more hits are a larger first page, which a person asks for with less words.
-        fits_screen: Whether only the best hits that fit the screen are shown.
-        shows_weak: Whether weak hits behind better ones are shown, and more than the nearest.
-        whole: Whether passages are shown whole, not only the lines around the matches.
-        repeat: Returns the command line with more words, and without some flags.
+    More hits are a larger first page if it `grows`, which takes less words than a cursor. Passages
+    are shown `whole`, or only the lines around the matches. `repeat` returns the command line with
+    more words, and without some flags.
     """
 
     grows: bool = True

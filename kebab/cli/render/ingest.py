@@ -87,10 +87,7 @@ Losses = dict[str, dict[str, str]]
 
 
 def _list_losses(reply: IngestReport) -> Losses:
-    """Return the files that are not searched as a whole; formats and reasons are counted.
-
-    Formats are counted by what a person calls them, with what helps.
-    """
+    """Return the files that are not searched as a whole; formats are counted, with what helps."""
     titles = ("not read", "formats not read", "left out", "read in part", "with warnings")
     losses: Losses = {title: {} for title in titles}
     unread = losses["not read"]
@@ -218,7 +215,7 @@ def render_watch_event(event: "WatchEvent", canvas: Canvas) -> Iterator[str]:
     now = canvas.dim(time.strftime("%H:%M:%S"))
     message, hint = event.message, event.hint
     if event.report:
-        yield f"{now}  {canvas.fit(format_run(event.report), 10)}"
+        yield from canvas.wrap(format_run(event.report), f"{now}  ")
         faults = [item.error.message for item in event.report.items if item.error]
         for fault in faults[:_MAX_NAMED_FILES]:
             yield f"  {canvas.error('error:')} {clean(fault)}"

@@ -11,6 +11,7 @@ from kebab.cli.render.canvas import (
     clean_lines,
     measure_width,
     pluralize,
+    truncate,
     truncate_around,
 )
 from kebab.cli.render.compact import format_openable_path
@@ -174,7 +175,8 @@ def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]
             yield canvas.success(f"{label:>{width}}:") + _highlight(hit, canvas, width + 1)
         else:
             label = label if label.isdecimal() and get_cited_lines(hits[0].citation) else ""
-            yield canvas.dim(canvas.fit(f"{label:>{width}}-{clean(text)}", 0))
+            line = f"{label:>{width}}-{clean(text)}"
+            yield canvas.dim(line if canvas.width is None else truncate(line, canvas.width))
 
 
 def _list_lines(hits: Sequence[GrepHit]) -> Iterator[tuple[GrepHit | None, int, str | None]]:

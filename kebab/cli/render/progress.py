@@ -11,7 +11,6 @@ E = TypeVar("E")
 
 CLEAR_LINE = "\r\x1b[K"
 _EVERY_MS = 30_000
-_STOPPING = "stopping soon; Ctrl-C again leaves at once"
 _CONVERT = "convert"
 _UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
 _LABELS = {
@@ -81,7 +80,7 @@ class StatusDisplay(Display[E]):
     def announce_stop(self) -> None:
         """Show that the work stops soon."""
         self.abort()
-        self._channel.write(f"{_STOPPING}\n")
+        self._channel.write("stopping soon; Ctrl-C again leaves at once\n")
 
     def abort(self) -> None:
         """Remove the line."""

@@ -226,8 +226,9 @@ def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
         if reply.dry_run:
             yield from render_difference(file.diff.splitlines(), canvas)
             continue
-        path = canvas.link(canvas.location(_name(file.file)), file.file)
-        backup = f"; the original is {_name(file.backup)}" if file.backup else ""
+        path = canvas.link(canvas.location(clean(format_openable_path(file.file))), file.file)
+        original = clean(format_openable_path(file.backup)) if file.backup else ""
+        backup = f"; the original is {original}" if original else ""
         yield f"{path}  {pluralize(file.applied, 'fix')}{backup}"
     if canvas.is_terminal or not reply.dry_run:
         left_out = sum(file.overlapping for file in reply.files)
@@ -241,14 +242,9 @@ def render_applied(reply: ReviewApplied, canvas: Canvas) -> Iterator[str]:
 def _render_other_fixes(waiting: int, refused: int, canvas: Canvas) -> Iterator[str]:
     """Yield how many fixes were left out, and why."""
     if waiting:
-        verb = "that is not certain waits" if waiting == 1 else "that are not certain wait"
-        yield from canvas.note(f"{pluralize(waiting, 'fix')} {verb} for `--unsafe`")
+        yield from canvas.note(f"{pluralize(waiting, 'fix')} left for `--unsafe`, not certain")
     if refused:
         yield from canvas.note(f"{pluralize(refused, 'fix')} left out, which would break the page")
-
-
-def _name(file: str) -> str:
-    return clean(format_openable_path(file, Path(file).name))
 
 
 def render_outcome(reply: AgentItems, findings: Sequence[str], canvas: Canvas) -> Iterator[str]:
