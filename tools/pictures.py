@@ -58,7 +58,7 @@ def build_pictures() -> dict[Path, str]:
         question = AskRequest(
             question="how do I keep a starter alive", extractive=True, mode="lexical"
         )
-        paging = Paging(limit=3, repeat=lambda *more, **_: " ".join([_SEARCH, *more]))
+        paging = Paging(repeat=lambda *more, **_: " ".join([_SEARCH, *more]))
         return {
             FOLDER / "search.svg": draw(
                 _SEARCH,
