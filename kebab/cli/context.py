@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -127,8 +127,7 @@ class CommandContext:
     """Called before the process ends without unwinding."""
     on_error: Callable[[ClassifiedError], None] = lambda _: None
     """Called with an error before it is reported."""
-    _loaded: SettingsReport | Signal | None = None
-    """The settings, or the error of reading them; None until they are first needed."""
+    _loaded: SettingsReport | None = None
 
     def load_settings(self) -> Settings:
         """Return the settings of this call; they are read once.
@@ -143,10 +142,19 @@ class CommandContext:
 
     def report_settings(self) -> SettingsReport:
         """Return the settings that can be used, and the faults of the others."""
-        loaded = self._load_once()
-        if isinstance(loaded, Signal):
-            raise loaded
-        return loaded
+        if self._loaded is None:
+            from kebab.config.load import read_settings
+
+            path = Path(self.flags.config) if self.flags.config else None
+            flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
+            self._loaded = read_settings(path, flags=flags)
+        return self._loaded
+
+    def find_settings(self) -> Settings | None:
+        """Return the settings of this call, None when they are unusable."""
+        with suppress(Signal):
+            return self.load_settings()
+        return None
 
     def warn(self, message: str, hint: str | None = None) -> None:
         """Write a warning to stderr; text has one line, so its hint is in JSON only."""
@@ -159,23 +167,6 @@ class CommandContext:
 
         canvas = self.create_canvas(self.channels.err)
         self.channels.err.write_lines([f"{canvas.warning('warning:')} {clean(message)}"])
-
-    def find_settings(self) -> Settings | None:
-        """Return the settings of this call, None when they are unusable."""
-        loaded = self._load_once()
-        return None if isinstance(loaded, Signal) or loaded.faults else loaded.settings
-
-    def _load_once(self) -> SettingsReport | Signal:
-        if self._loaded is None:
-            from kebab.config.load import read_settings
-
-            path = Path(self.flags.config) if self.flags.config else None
-            flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
-            try:
-                self._loaded = read_settings(path, flags=flags)
-            except Signal as unusable:
-                self._loaded = unusable
-        return self._loaded
 
     @property
     def named_config_path(self) -> Path | None:
@@ -238,13 +229,16 @@ class CommandContext:
 
     def create_canvas(self, channel: OutputChannel | None = None) -> Canvas:
         """Return the canvas of a channel, by default of the channel of results."""
-        from kebab.cli.hints import complete_hint
         from kebab.cli.render.canvas import create_canvas
 
         channel = channel or self.channels.out
         settings = self.find_settings() if channel.is_terminal else None
         form = settings.output.hyperlink_format if settings else "default"
         canvas = create_canvas(channel, self.flags.color, form)
+        if not (self.flags.config or self.flags.data_dir):
+            return canvas
+        from kebab.cli.hints import complete_hint
+
         return replace(canvas, complete=partial(complete_hint, flags=self.flags))
 
     def print_reply(
@@ -286,28 +280,23 @@ class CommandContext:
 
     def write_json(self, reply: Reply, status: int | None) -> None:
         """Write one line of JSON on stdout; `status` is None while it is unknown."""
-        self.channels.out.write_bytes(self.encode_reply(reply, status))
+        self._write_line(self.channels.out, reply, status, self.command)
 
     def write_event(
         self, reply: Reply, status: int | None = None, *, command: str | None = None
     ) -> None:
         """Write one line of JSON on stderr; `command` replaces the name of this command."""
-        self.channels.err.write_bytes(self.encode_reply(reply, status, command=command))
+        self._write_line(self.channels.err, reply, status, command or self.command)
 
-    def encode_reply(
-        self, reply: Reply, status: int | None, *, command: str | None = None
-    ) -> bytes:
-        """Return a reply with its envelope as one line of JSON; its hints are complete."""
+    def _write_line(
+        self, channel: OutputChannel, reply: Reply, status: int | None, command: str
+    ) -> None:
         from kebab.wire.record import add_envelope, encode_json, format_timestamp
 
-        name, now = command or self.command, format_timestamp(time.time())
-        code = None if status is None else int(status)
+        now, code = format_timestamp(time.time()), None if status is None else int(status)
         reply = self._complete_hints(reply)
-        return encode_json(add_envelope(reply, command=name, timestamp=now, exit_code=code)) + b"\n"
-
-    def repeat_command_with(self, flag: str, value: str | None) -> str:
-        """Return this command line for a shell with this value of a flag, empty without a value."""
-        return self.repeat_command(flag, value, without=(flag,)) if value else ""
+        line = add_envelope(reply, command=command, timestamp=now, exit_code=code)
+        channel.write_bytes(encode_json(line) + b"\n")
 
     def repeat_command(self, *more: str, without: Sequence[str] = ()) -> str:
         """Return this command line for a shell with more words.

@@ -51,8 +51,6 @@ def complete_hint(hint: str, flags: Flags) -> str:
     A hint is a command, or a sentence with commands in backticks. One that is completed again
     does not change.
     """
-    if not (flags.config or flags.data_dir):
-        return hint
     if _COMMAND.match(hint):
         return _complete_command(hint, flags)
     return _LITERAL.sub(lambda match: _complete_command(match[0], flags), hint)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
@@ -192,19 +194,44 @@ class Fraction(_PlainRange, click.FloatRange):
     name, letter = "number", "X"
 
 
-MODES = click.Choice(["hybrid", "lexical", "vector"])
-mode_option = click.option("--mode", type=MODES, help="Search by words, by meaning, or by both.")
-rerank_option = click.option(
-    "--rerank/--no-rerank",
-    default=None,
-    help="Compare more or none of the first passages with the query token by token.",
-)
+PLAN_HELP = {
+    "mode": "Search by words, by meaning, or by both.",
+    "rerank": "Compare more or none of the first passages with the query token by token.",
+}
+"""The help of the flags that say how passages are found."""
 
 
-def limit_option(most: int | None, noun: str, default: int | None = None) -> Callable[[F], F]:
-    """Return the flag `--limit` with a maximum of `most`; `noun` names the limited items."""
-    help_text = f"Show at most N {noun}."
-    return click.option("-n", "--limit", type=Count(1, most), default=default, help=help_text)
+def field_options(request: type[Request[Reply]], **texts: str) -> Callable[[F], F]:
+    """Return flags for fields of a request, with their help; the fields tell types and limits."""
+    from msgspec.structs import fields
+
+    types = {one.name: one.type for one in fields(request)}
+    options = [_create_field_option(name, types[name], text) for name, text in texts.items()]
+    return partial(add_options, options)
+
+
+def _create_field_option(name: str, declared: Any, text: str) -> Callable[[Any], Any]:
+    from msgspec import inspect
+
+    flag = f"--{name.replace('_', '-')}"
+    names = ["-n", flag] if name == "limit" else [flag]
+    more: dict[str, Any] = {}
+    is_nullable = NoneType in get_args(declared)
+    if is_nullable:  # null stands for a flag that is not given
+        declared = get_args(declared)[0]
+    match inspect.type_info(declared):
+        case inspect.LiteralType():
+            more = {"type": click.Choice(get_args(declared))}
+        case inspect.IntType(ge=least, le=most):
+            more = {"type": Count(least, most)}
+        case inspect.FloatType(ge=lowest, le=highest):
+            more = {"type": Fraction(lowest, highest)}
+        case inspect.BoolType():
+            names = [f"{flag}/--no-{flag[2:]}"] if is_nullable else names
+            more = {"is_flag": True, "default": None}
+        case _:
+            more = {"metavar": name.rpartition("_")[2].upper()}
+    return click.option(*names, name, help=text, **more)
 
 
 def read_form(ctx: click.Context, _: click.Parameter, form: str) -> str:
@@ -261,18 +288,9 @@ def refuse_contradictions(*rules: tuple[object, str]) -> None:
             raise click.UsageError(cause)
 
 
-_SWITCHES = frozenset({"rerank"})
-"""Flags that also have a form `--no-…`: False is given, and None is not."""
-
-
-def merge_flags(defaults: dict[str, Any], flags: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a request; flags that are given override the defaults."""
-    given = {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in flags.items()
-        if value not in (None, (), False) or (value is False and name in _SWITCHES)
-    }
-    return {**defaults, **given}
+def select_given(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags that are given."""
+    return {name: value for name, value in flags.items() if value not in (None, ())}
 
 
 def read_argument(words: tuple[str, ...], what: str, limit: int) -> str:
@@ -291,8 +309,8 @@ def read_argument(words: tuple[str, ...], what: str, limit: int) -> str:
     return data.decode("utf-8-sig", "surrogateescape").strip()
 
 
-def build_request(fields: dict[str, Any], kind: type[R]) -> R:
-    """Return a request of this kind.
+def build_request(kind: type[R], flags: Mapping[str, Any], **defaults: Any) -> R:
+    """Return a request of the flags that are given, and of defaults for the others.
 
     Raises:
         InvalidInput: The fields break its schema.
@@ -302,6 +320,6 @@ def build_request(fields: dict[str, Any], kind: type[R]) -> R:
     from kebab.wire.record import drop_empty_fields, to_invalid_input
 
     try:
-        return msgspec.convert(drop_empty_fields(fields, kind), kind)
+        return msgspec.convert(drop_empty_fields({**defaults, **select_given(flags)}, kind), kind)
     except msgspec.ValidationError as error:
         raise to_invalid_input(error) from error

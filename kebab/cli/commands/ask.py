@@ -10,20 +10,17 @@ import msgspec
 from kebab.app.facade import list_request_defaults
 from kebab.cli.command import declare_command
 from kebab.cli.options import (
-    Count,
-    add_options,
+    PLAN_HELP,
     build_request,
     complete,
+    field_options,
     filter_options,
-    merge_flags,
-    mode_option,
     ndjson_option,
     read_argument,
-    rerank_option,
 )
 from kebab.cli.progress import EventLines, in_option, refresh_folder, report_events
 from kebab.server.events import AnswerEncoder
-from kebab.wire.ask import MAX_PASSAGES, Answer, AnswerEvent, AskRequest
+from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 from kebab.wire.record import find_exit_status
 
 if TYPE_CHECKING:
@@ -43,24 +40,20 @@ MAX_QUESTION_BYTES = 1_000_000
 
 def ask_options(command: F) -> F:
     """Add the flags of questions to a command."""
-    return add_options(_OPTIONS, filter_options(command))
-
-
-_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
+    sessions = click.option(
         "--session",
         metavar="NAME",
         shell_complete=complete("sessions"),
         help="Continue this session, or start it.",
-    ),
-    click.option(
-        "--extractive", is_flag=True, help="Answer with quoted sentences, without a model."
-    ),
-    click.option("--model", metavar="NAME", help="The model that writes the answer."),
-    mode_option,
-    rerank_option,
-    click.option("-n", "--limit", type=Count(1, MAX_PASSAGES), help="Use at most N passages."),
-)
+    )
+    fields = field_options(
+        AskRequest,
+        extractive="Answer with quoted sentences, without a model.",
+        model="The model that writes the answer.",
+        **PLAN_HELP,
+        limit="Use at most N passages.",
+    )
+    return sessions(fields(filter_options(command)))
 
 
 def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) -> AskRequest:
@@ -70,7 +63,7 @@ def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) 
         InvalidInput: The fields break its schema.
     """
     defaults = list_request_defaults("ask", settings)
-    return build_request({"question": question, **merge_flags(defaults, flags)}, AskRequest)
+    return build_request(AskRequest, flags, question=question, **defaults)
 
 
 def answer_question(

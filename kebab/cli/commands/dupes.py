@@ -7,14 +7,12 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import Fraction, build_request, filter_options, limit_option, merge_flags
+from kebab.cli.options import build_request, field_options, filter_options
 from kebab.cli.progress import run_work
 from kebab.cli.render.documents import render_duplicates
 from kebab.errors.signal import Exit
 from kebab.wire.library import DupesRequest
 from kebab.wire.search import MAX_LIMIT
-
-_DEFAULTS = DupesRequest()
 
 
 @declare_command(
@@ -26,15 +24,14 @@ _DEFAULTS = DupesRequest()
         "kebab dupes --json | jq -r '.groups[].members[].citation.uri'",
     ),
 )
-@click.option(
-    "--threshold",
-    type=Fraction(0.5, 1.0),
-    help=f"The lowest similarity of near copies, {_DEFAULTS.threshold} by default.",
+@field_options(
+    DupesRequest,
+    threshold=f"The lowest similarity of near copies; {DupesRequest().threshold} if not given.",
+    exact="Only identical texts.",
+    limit="Show at most N groups.",
 )
-@click.option("--exact", is_flag=True, help="Only identical texts.")
-@limit_option(MAX_LIMIT, "groups", default=_DEFAULTS.limit)
 @filter_options
-def command(context: CommandContext, /, threshold: float | None, **flags: Any) -> Exit:
+def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Find copies and near copies.
 
     The result lists documents first, then passages. Similarity is the share of word triples that
@@ -42,10 +39,9 @@ def command(context: CommandContext, /, threshold: float | None, **flags: Any) -
     words are ignored. Only documents that match the filters are compared.
     """
     settings = context.load_settings()
-    if flags["exact"] and threshold is not None:
+    if flags["exact"] and flags["threshold"] is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
-    request = build_request(merge_flags({}, {"threshold": threshold, **flags}), DupesRequest)
-    reply, _ = run_work(context, request, settings)
+    reply, _ = run_work(context, build_request(DupesRequest, flags), settings)
     number = str(min(reply.total, MAX_LIMIT))
     all_groups = context.repeat_command("-n", number, without=("-n", "--limit"))
     return context.print_reply(reply, partial(render_duplicates, all_groups=all_groups))

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import MODES
 from kebab.cli.progress import choose_work_display, report_events
 from kebab.cli.render.canvas import Canvas, Column, clean, pluralize, render_columns
 from kebab.errors.signal import Exit
@@ -24,7 +24,13 @@ from kebab.wire.search import ModeName
     ),
 )
 @click.argument("queries", type=click.Path(path_type=Path), metavar="QUERIES")
-@click.option("--mode", "modes", multiple=True, type=MODES, help="Only these modes (repeatable).")
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    type=click.Choice(get_args(ModeName)),
+    help="Only these modes (repeatable).",
+)
 @click.option("--rerank", is_flag=True, help="Rerank the first passages.")
 def command(
     context: CommandContext, /, queries: Path, *, modes: tuple[ModeName, ...], rerank: bool

@@ -7,7 +7,7 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import Count, complete
+from kebab.cli.options import build_request, complete, field_options
 from kebab.cli.render.lines import list_notes, render_fetched
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
@@ -25,19 +25,12 @@ SECTION_TOKENS = 2000
     ),
 )
 @click.argument("refs", nargs=-1, metavar="REF…", shell_complete=complete("documents"))
-@click.option(
-    "--context",
-    type=Count(0),
-    default=0,
-    metavar="N",
-    help="Print N more lines before and after.",
+@field_options(
+    FetchRequest,
+    context="Print N more lines before and after.",
+    section="Print the whole section around the place, at most 2,000 tokens of it.",
+    max_tokens="Limit all texts to about N tokens in total.",
 )
-@click.option(
-    "--section",
-    is_flag=True,
-    help="Print the whole section around the place, at most 2,000 tokens of it.",
-)
-@click.option("--max-tokens", type=Count(1), help="Limit all texts to about N tokens in total.")
 def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> Exit:
     """Print original lines of a file, as references name them.
 
@@ -50,7 +43,7 @@ def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     """
     if flags["section"] and flags["max_tokens"] is None:
         flags["max_tokens"] = SECTION_TOKENS
-    reply = context.run(FetchRequest(refs=_read_references(refs), **flags))
+    reply = context.run(build_request(FetchRequest, flags, refs=_read_references(refs)))
     status = context.print_reply(reply, render_fetched)
     context.print_notes(reply, lambda reply, canvas: list_notes(reply.results, canvas))
     return status

@@ -12,7 +12,6 @@ from kebab.cli.options import (
     build_request,
     complete,
     filter_options,
-    merge_flags,
     read_form,
 )
 from kebab.errors.signal import Exit
@@ -73,9 +72,7 @@ def command(context: CommandContext, /, pattern: str, form: str, **flags: Any) -
     around, columns = flags.pop("around"), flags.pop("max_columns")
     for side in ("before", "after"):
         flags[side] = around if flags[side] is None else flags[side]
-    # The flags have the names of fields of the request; those that are not given are left out.
-    fields = merge_flags({"pattern": pattern, "max_columns": columns or None}, flags)
-    request = build_request(fields, GrepRequest)
+    request = build_request(GrepRequest, flags, pattern=pattern, max_columns=columns or None)
     reply = context.run(request)
     from kebab.cli.render import lines
 

@@ -156,9 +156,6 @@ _CHECKOUT = Path(__file__).parents[3] / "integrations"
 _SKILL = Path("claude-code", "kebab", "SKILL.md")
 _TITLE = b"\n# kebab\n\n"
 
-Place = tuple[str, str]
-"""The name of the list of servers, and the name of the entry in it."""
-
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _COMMENT = "it has comments or trailing commas, which would be lost; add the entry by hand"
 _YAML_COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
@@ -168,22 +165,21 @@ class EntryError(ValueError):
     """A file cannot be edited safely; the text is the reason."""
 
 
-def find_entry(path: Path, text: str | None, place: Place) -> tuple[Any, dict[str, Any]]:
+def find_entry(path: Path, text: str | None, container: str) -> tuple[Any, dict[str, Any]]:
     """Return the entry of a file, None when there is none, and all other values.
 
     Raises:
         EntryError: The text cannot be read, or the list of servers is no object.
     """
     values = _read_values(path, text or "")
-    servers = values.get(place[0], {})
+    servers = values.pop(container, {})
     if not isinstance(servers, dict):
-        raise EntryError(f"`{place[0]}` is no list of servers")
-    others = {key: value for key, value in servers.items() if key != place[1]}
-    rest = {key: value for key, value in values.items() if key != place[0]}
-    return servers.get(place[1]), {**rest, place[0]: others} if others else rest
+        raise EntryError(f"`{container}` is no list of servers")
+    found = servers.pop(NAME, None)
+    return found, {**values, container: servers} if servers else values
 
 
-def change_entry(path: Path, text: str | None, place: Place, wanted: Entry | None) -> str | None:
+def change_entry(path: Path, text: str | None, container: str, wanted: Entry | None) -> str | None:
     """Return the text with an entry, or without one when `wanted` is None.
 
     None stands for a file that does not exist. Members that kebab does not set stay in the entry.
@@ -191,19 +187,17 @@ def change_entry(path: Path, text: str | None, place: Place, wanted: Entry | Non
     Raises:
         EntryError: The text cannot be read, or not be changed without other values.
     """
-    found, others = find_entry(path, text, place)
+    found, others = find_entry(path, text, container)
     if wanted is not None and is_current(found, wanted):
         return text
     if wanted is None and not others:
         return None
-    entry = wanted
-    if wanted is not None and keeps_members(found):
-        entry = {**found, **wanted}
+    entry = {**found, **wanted} if wanted is not None and keeps_members(found) else wanted
     if path.suffix == ".toml":
-        changed = _change_toml(text or "", place, entry)
+        changed = _change_toml(text or "", f"{container}.{NAME}", entry)
     else:
-        changed = _write_again(path, text or "", place, entry)
-    if find_entry(path, changed, place) != (entry, others):
+        changed = _write_again(path, text or "", container, entry)
+    if find_entry(path, changed, container) != (entry, others):
         raise EntryError("the entry cannot be changed without other values")
     return changed
 
@@ -220,7 +214,7 @@ def _read_values(path: Path, text: str) -> dict[str, Any]:
                 raise EntryError("it has comments, which would be lost; add the entry by hand")
             values = yaml.safe_load(text)
         else:
-            values = json.loads(text, object_pairs_hook=_refuse_duplicates)
+            values = json.loads(text)
     except json.JSONDecodeError as fault:
         where = f"line {fault.lineno}, column {fault.colno}"
         raise EntryError(f"{where}: it is no JSON, or {_COMMENT}") from fault
@@ -231,36 +225,27 @@ def _read_values(path: Path, text: str) -> dict[str, Any]:
     return values
 
 
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise EntryError(f"`{next(key for key in keys if keys.count(key) > 1)}` occurs twice")
-    return values
-
-
-def _write_again(path: Path, text: str, place: Place, entry: Entry | None) -> str:
+def _write_again(path: Path, text: str, container: str, entry: Entry | None) -> str:
     """Write all values again; JSON keeps its indentation."""
     values = _read_values(path, text)
-    servers = values.setdefault(place[0], {})
+    servers = values.setdefault(container, {})
     if entry is not None:
-        servers[place[1]] = entry
+        servers[NAME] = entry
     else:
-        del servers[place[1]]
+        del servers[NAME]
     if not servers:
-        del values[place[0]]
+        del values[container]
     if path.suffix == ".yaml":
         return yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
     indent = _INDENT.search(text)
     return json.dumps(values, ensure_ascii=False, indent=indent[1] if indent else "  ") + "\n"
 
 
-def _change_toml(text: str, place: Place, entry: Entry | None) -> str:
-    """Take the lines of the entry's table out, and add its table at the end; comments stay.
+def _change_toml(text: str, name: str, entry: Entry | None) -> str:
+    """Take the lines of the table `name` out, and add the entry at the end; comments stay.
 
     Tables below it stay too, unless the entry is removed.
     """
-    name = ".".join(place)
     lines = text.splitlines(keepends=True)
     heads = [index for index, line in enumerate(lines) if line.lstrip().startswith("[")]
     for start, end in reversed([*pairwise((*heads, len(lines)))]):
@@ -339,9 +324,8 @@ def plan_entry(client: Client, path: Path, wanted: Entry | None) -> FilePlan:
         return FilePlan(kind="mcp", path=path, before=before, after=before, change="none")
     try:
         old = None if before is None else before.decode()
-        place = client.container, NAME
-        found = find_entry(path, old, place)[0]
-        new = change_entry(path, old, place, wanted)
+        found, _ = find_entry(path, old, client.container)
+        new = change_entry(path, old, client.container, wanted)
         if wanted is None:
             change: FileChange = "none" if found is None else "remove"
         elif found is None:
@@ -454,7 +438,7 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     entry = found.build_entry(server_flags)
     if flags["print_only"]:
         path = places.resolve(found.entries)
-        snippet = change_entry(path, None, (found.container, NAME), entry) or ""
+        snippet = change_entry(path, None, found.container, entry) or ""
         reply = InstallSnippet(integration=client, path=str(path), snippet=snippet)
         return context.print_reply(reply, lambda reply, _: [reply.snippet.rstrip("\n")])
     if not dry_run:

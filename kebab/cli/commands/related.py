@@ -6,11 +6,10 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, complete, limit_option, merge_flags, neighbour_options
+from kebab.cli.options import build_request, complete, field_options, neighbour_options
 from kebab.cli.render.documents import render_related
 from kebab.errors.signal import Exit
 from kebab.wire.library import RelatedRequest
-from kebab.wire.search import MAX_LIMIT
 
 
 @declare_command(
@@ -22,9 +21,9 @@ from kebab.wire.search import MAX_LIMIT
     ),
 )
 @click.argument("name", metavar="DOC", shell_complete=complete("documents"))
-@limit_option(MAX_LIMIT, "documents", default=10)
+@field_options(RelatedRequest, limit="Show at most N documents.")
 @neighbour_options
-def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> Exit:
+def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Find similar documents.
 
     DOC is an id, a unique prefix of an id, or a path. Each result shows its most similar passage
@@ -32,5 +31,5 @@ def command(context: CommandContext, /, name: str, limit: int, **flags: Any) -> 
     model; a document without vectors is compared by its words. Results must match all filters.
     """
     settings = context.load_settings()
-    request = build_request(merge_flags({"name": name, "limit": limit}, flags), RelatedRequest)
+    request = build_request(RelatedRequest, flags)
     return context.print_reply(context.run(request, settings), render_related)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from kebab.cli.command import declare_command
 from kebab.cli.options import (
     build_request,
-    limit_option,
-    merge_flags,
+    field_options,
     ndjson_option,
     refuse_contradictions,
 )
@@ -39,23 +38,28 @@ from kebab.review.items import ItemLocator
 from kebab.server.events import ReviewEncoder
 from kebab.wire.record import NotFound, find_exit_status
 from kebab.wire.review import (
-    MAX_PAGE_ITEMS,
     AgentItems,
-    FailOnName,
     ReviewApplyRequest,
     ReviewRequest,
-    ReviewTierName,
     TranslateRequest,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kebab.cli.context import CommandContext
+    from kebab.review.items import LocatedPage
     from kebab.wire.stream import ReviewEvent
 
 _HEAD = "HEAD"
 _APPLY_FLAGS = ("dry_run", "unsafe", "yes")
+_OWN_FLAGS = ("apply", "stream", *_APPLY_FLAGS)
+"""The flags that are no fields of the request."""
+RUN_HELP = {
+    "cursor": "Show the page after this cursor of `--run-id`.",
+    "run_id": "Go on with this run, or show it again.",
+}
+"""The help of the flags by which a stored run is read."""
 
 
 def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, json: bool) -> None:
@@ -87,22 +91,20 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
     ),
 )
 @click.argument("names", nargs=-1, metavar="[PATH|GLOB…]", type=click.Path())
-@click.option(
-    "--tier",
-    type=click.Choice(get_args(ReviewTierName)),
-    help="What the model looks for; `deep` also finds style, and needs a model.",
+@field_options(
+    ReviewRequest,
+    tier="What the model looks for; `deep` also finds style, and needs a model.",
+    limit="Show at most N findings on a page.",
+    **RUN_HELP,
+    no_llm="Apply the rules only, without a language model.",
+    model="The language model.",
+    fail_on="The least severity with the exit status 1; `suggestion` by default.",
 )
-@limit_option(MAX_PAGE_ITEMS, "findings on a page")
-@click.option("--cursor", metavar="C", help="Show the page after this cursor of `--run-id`.")
-@click.option("--run-id", metavar="R", help="Go on with this run, or show it again.")
-@click.option("--rules", metavar="ID,…", help="Apply only these rules.")
-@click.option("--no-llm", is_flag=True, help="Apply the rules only, without a language model.")
-@click.option("--model", metavar="NAME", help="The language model.")
 @click.option(
-    "--fail-on",
-    metavar="SEVERITY",
-    type=click.Choice(get_args(FailOnName)),
-    help="The least severity with the exit status 1; `suggestion` by default.",
+    "--rules",
+    metavar="ID,…",
+    callback=lambda _, __, value: value and [one.strip() for one in value.split(",")],
+    help="Apply only these rules.",
 )
 @click.option(
     "--format",
@@ -161,42 +163,23 @@ def _build_request(
     names: tuple[str, ...], flags: dict[str, Any], *, all_pages: bool = False
 ) -> ReviewRequest:
     """Return the request of a review; without `all_pages` it asks for one page."""
-    own = ("tier", "limit", "cursor", "run_id", "no_llm", "model", "fail_on", "changed")
-    rules = flags["rules"]
-    fields = {
-        **{name: flags[name] for name in own},
-        "names": names,
-        "rules": [one.strip() for one in rules.split(",")] if rules is not None else None,
-        "all_pages": all_pages,
-    }
-    return build_request(merge_flags({}, fields), ReviewRequest)
+    own = {name: value for name, value in flags.items() if name not in _OWN_FLAGS}
+    return build_request(ReviewRequest, own, names=names, all_pages=all_pages)
 
 
-class PageDisplay:
-    """Shows the pages of a review; this one shows nothing, because fixes are applied."""
-
-    def show(self, page: AgentItems) -> None:
-        """Show a page."""
-
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
-        """Show the end."""
-
-
-class TextDisplay(PageDisplay):
+class FindingsText:
     """Shows findings below their file; as `lines`, one line each with the summary on stderr."""
 
     def __init__(self, context: CommandContext, *, lines: bool) -> None:
         self._out, self._err = context.channels
         self._canvas = context.create_canvas(self._err if lines else self._out)
         self._lines = lines
-        self._locator = ItemLocator()
         self._file: str | None = None
 
-    def show(self, page: AgentItems) -> None:
+    def add(self, page: AgentItems, located: LocatedPage) -> None:
         """Show the findings of a page; the path of their file comes first."""
         if page.document is None or not page.items:
             return
-        located = self._locator.locate(page)
         if self._lines:
             self._out.write_lines(render_positions(page, located))
             return
@@ -206,41 +189,28 @@ class TextDisplay(PageDisplay):
         self._file = page.document.file
         self._out.write_lines([*lines, *render_items(page, located, self._canvas)])
 
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
+    def finish(self, tally: ReviewTally) -> None:
         """Show the summary."""
         blank = [""] if self._file else []
         channel = self._err if self._lines else self._out
         channel.write_lines([*blank, *render_summary(tally, self._canvas)])
 
 
-class SarifDisplay(PageDisplay):
-    """Writes the log of all findings at the end."""
-
-    def __init__(self, context: CommandContext) -> None:
-        self._log = SarifLog()
-        self._out = context.channels.out
-        self._locator = ItemLocator()
-
-    def show(self, page: AgentItems) -> None:
-        """Keep the findings of a page."""
-        self._log.add(page, self._locator.locate(page))
-
-    def finish(self, tally: ReviewTally, *, completed: bool) -> None:
-        """Write the log."""
-        self._out.write_lines(self._log.render(tally, completed=completed))
-
-
 class ReviewDisplay(StatusDisplay["ReviewEvent"]):
-    """Shows the pages of a review, and the state of the work."""
+    """Shows the state of a review, and calls `show` with each of its pages."""
 
     def __init__(
-        self, context: CommandContext, pages: PageDisplay, *, verb: str = "reviewing"
+        self,
+        context: CommandContext,
+        show: Callable[[AgentItems], None],
+        *,
+        verb: str = "reviewing",
     ) -> None:
         super().__init__(context.channels.err, context.create_canvas(context.channels.err))
         self.tally = ReviewTally()
         self.status = Exit.DONE
         self.run_id: str | None = None
-        self._pages = pages
+        self._show = show
         self._last: AgentItems | None = None
         self._verb = self._label = verb
         self._units = ""
@@ -249,7 +219,7 @@ class ReviewDisplay(StatusDisplay["ReviewEvent"]):
         """Show an event; only pages are seen at once."""
         data = event.data
         if isinstance(data, AgentItems):
-            self._show(data)
+            self._take(data)
             return False
         self.run_id = data.run_id or self.run_id
         if event.type == "stage" and data.label:
@@ -258,34 +228,39 @@ class ReviewDisplay(StatusDisplay["ReviewEvent"]):
             self._units = f"{data.emitted or 0:,} of {data.total:,} units, "
         return False
 
-    def _show(self, page: AgentItems) -> None:
+    def _take(self, page: AgentItems) -> None:
         self.run_id, self._last = page.run_id, page
         self.tally.add(page)
         self.status = max(self.status, find_exit_status(page))
         self.abort()
-        self._pages.show(page)
+        self._show(page)
 
     def describe(self, elapsed_ms: float) -> str:
         """Return the document, the number of its units, and the time."""
         return f"{self._label}  {self._units}{elapsed_ms / 1000:.0f} s"
 
-    def show_end(self, reply: AgentItems, *, completed: bool) -> None:
-        """Show the last page unless it was reported, and the summary."""
+    def show_last(self, reply: AgentItems) -> None:
+        """Show the last page unless it was reported."""
         last = self._last
         if last is None or (reply.chunk_id, reply.items) != (last.chunk_id, last.items):
-            self._show(reply)
-        self._pages.finish(self.tally, completed=completed)
+            self._take(reply)
 
 
 def review_and_show(context: CommandContext, request: ReviewRequest, form: str) -> Exit:
     """Show all findings."""
-    lines = not context.channels.out.is_terminal
-    pages = SarifDisplay(context) if form == "sarif" else TextDisplay(context, lines=lines)
-    display = ReviewDisplay(context, pages)
+    out, locator = context.channels.out, ItemLocator()
+    log = SarifLog() if form == "sarif" else None
+    text = FindingsText(context, lines=not out.is_terminal)
+    add = log.add if log else text.add
+    display = ReviewDisplay(context, lambda page: add(page, locator.locate(page)))
     reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, lambda *_: ())
-    display.show_end(reply, completed=not cancelled)
+    display.show_last(reply)
+    if log:
+        out.write_lines(log.render(display.tally, completed=not cancelled))
+    else:
+        text.finish(display.tally)
     write_notes(context, display, completed=not cancelled)
     return Exit.INTERRUPTED if cancelled else display.status
 
@@ -312,7 +287,7 @@ def review_quietly(
     """Return the reply, and whether it was cancelled; the progress is events on stderr."""
     if context.flags.machine:
         return run_review(context, request, EventLines(context, ReviewEncoder(), stream=False))
-    return run_review(context, request, ReviewDisplay(context, PageDisplay()))
+    return run_review(context, request, ReviewDisplay(context, lambda _: None))
 
 
 def review_and_apply(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from kebab.cli.command import EXIT_MEANINGS, Command, Group, declare_command, root, summarize_help
-from kebab.cli.options import MODES, GlobalOption, complete, create_global_options, filter_options
+from kebab.cli.options import GlobalOption, complete, create_global_options, filter_options
 from kebab.config.settings import Settings
 from kebab.wire.error import ErrorCatalog, ExplainRequest
 from kebab.wire.health import (
@@ -17,6 +17,7 @@ from kebab.wire.health import (
     SchemaDocument,
     SchemaRequest,
 )
+from kebab.wire.search import ModeName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,29 +33,15 @@ if TYPE_CHECKING:
     examples=(
         "kebab schema",
         "kebab schema --json | jq .capabilities",
-        "kebab schema --commands --for agents",
+        "kebab schema --commands",
         "kebab schema search_response.v1 | jq '.[\"$defs\"].SearchHit.properties | keys'",
         "kebab schema --errors",
     ),
 )
 @click.argument("name", required=False, shell_complete=complete("schemas"))
 @click.option("--commands", is_flag=True, help="List every command with its flags instead.")
-@click.option(
-    "--for",
-    "reader",
-    type=click.Choice(["agents"]),
-    help="With `--commands`: only those by which an agent reads.",
-)
 @click.option("--errors", is_flag=True, help="List every error code instead.")
-def command(
-    context: CommandContext,
-    /,
-    name: str | None,
-    *,
-    commands: bool,
-    reader: str | None,
-    errors: bool,
-) -> Exit:
+def command(context: CommandContext, /, name: str | None, *, commands: bool, errors: bool) -> Exit:
     """Show capabilities, models and statistics.
 
     With NAME, print the JSON Schema of one object, such as `search_response.v1`; `.v1` can be left
@@ -62,8 +49,6 @@ def command(
     """
     if sum((name is not None, commands, errors)) > 1:
         raise click.UsageError("give one of NAME, `--commands` and `--errors`")
-    if reader and not commands:
-        raise click.UsageError("`--for` goes with `--commands`")
     if errors:
         from kebab.cli.render.errors import render_error_table
 
@@ -75,7 +60,7 @@ def command(
 
         return context.print_reply(find_schema(name), _render)
     return context.print_reply(
-        list_commands(reading=bool(reader)) if commands else context.run(SchemaRequest()), _render
+        list_commands() if commands else context.run(SchemaRequest()), _render
     )
 
 
@@ -94,7 +79,7 @@ def _render(reply: Reply, canvas: Canvas) -> Iterable[str]:
 _LONGEST_CHOICES = 30
 """Longer lists of values are only in the help of their command."""
 
-_MODES = "|".join(MODES.choices)
+_MODES = "|".join(get_args(ModeName))
 
 
 def iterate_commands() -> Iterator[tuple[str, Command]]:
@@ -111,15 +96,8 @@ def iterate_commands() -> Iterator[tuple[str, Command]]:
             yield name, command
 
 
-_READING = ("search", "fetch", "grep", "outline", "list")
-_NARROWING = ("tag", "property", "path_glob", "since", "until")
-
-
-def list_commands(*, reading: bool = False) -> CommandList:
-    """Return every command on one line, with what all of them share.
-
-    Those for `reading` are what an agent needs, in 1,000 characters of text.
-    """
+def list_commands() -> CommandList:
+    """Return every command on one line, with what all of them share."""
 
     @filter_options
     def carry() -> None: ...
@@ -127,24 +105,17 @@ def list_commands(*, reading: bool = False) -> CommandList:
     filters = {_format_option(one): one for one in click.command()(carry).params}
     # `--output-format json` is `--json`.
     shared = [one for one in create_global_options() if one.name != "output_format"]
-    if reading:
-        shared = [one for one in shared if one.name == "json"]
     return CommandList(
         global_flags=_format_options(shared),
-        filters=_format_options(
-            [one for one in filters.values() if not reading or one.name in _NARROWING]
-        ),
+        filters=_format_options([*filters.values()]),
         modes=_MODES,
         commands=[
             CommandUsage(
                 usage=_format_usage(path, command, filters), summary=summarize_help(command)
             )
             for path, command in iterate_commands()
-            if not reading or path in _READING
         ],
-        exits={
-            str(status.value): meaning for status, meaning in EXIT_MEANINGS.items() if not reading
-        },
+        exits={str(status.value): meaning for status, meaning in EXIT_MEANINGS.items()},
     )
 
 

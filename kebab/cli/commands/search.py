@@ -13,24 +13,22 @@ from kebab.app.facade import list_request_defaults
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.options import (
-    Count,
+    PLAN_HELP,
     build_request,
+    field_options,
     filter_options,
-    limit_option,
-    merge_flags,
-    mode_option,
     ndjson_option,
     read_argument,
     read_form,
     refuse_contradictions,
-    rerank_option,
+    select_given,
 )
 from kebab.cli.progress import EventLines, in_option, refresh_folder
 from kebab.config.settings import Search, Settings
 from kebab.core.queries import FILTERS
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS, find_exit_status
-from kebab.wire.search import MAX_LIMIT, MAX_QUERY_BYTES, SearchHit, SearchRequest, SearchResponse
+from kebab.wire.search import MAX_QUERY_BYTES, SearchHit, SearchRequest, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
@@ -113,27 +111,22 @@ _LONGEST_REPEATED = 200
 @click.option(
     "-q", "--query", "queries", multiple=True, metavar="QUERY", help="A query (repeatable)."
 )
-@mode_option
-@rerank_option
-@limit_option(MAX_LIMIT, "hits on a page")
-@click.option("--cursor", metavar="CURSOR", help="Show the page after this cursor.")
+@field_options(
+    SearchRequest,
+    **PLAN_HELP,
+    limit="Show at most N hits on a page.",
+    cursor="Show the page after this cursor.",
+    per_doc="Show at most N hits of one document.",
+    min_confidence="Show only hits of at least this confidence.",
+    sort="What comes first.",
+    detail="How much text each hit carries.",
+    snippet_chars="Show at most N characters of a snippet.",
+    max_tokens="Limit the page to N tokens.",
+    trace="Report each stage of the search.",
+)
 @click.option("--all", "show_all", is_flag=True, help="Show weak hits too, and the whole page.")
 @filter_options
 @in_option
-@click.option("--per-doc", type=Count(1), help="Show at most N hits of one document.")
-@click.option(
-    "--min-confidence",
-    type=click.Choice(["weak", "fair", "strong"]),
-    help="Show only hits of at least this confidence.",
-)
-@click.option(
-    "--sort", type=click.Choice(["relevance", "newest", "oldest"]), help="What comes first."
-)
-@click.option(
-    "--detail",
-    type=click.Choice(["ids", "snippets", "passages", "best"]),
-    help="How much text each hit carries.",
-)
 @click.option(
     "--format",
     "form",
@@ -143,13 +136,6 @@ _LONGEST_REPEATED = 200
     help="The form of output; `compact` prints whole passages, `json` is `--json`.",
 )
 @click.option("-l", "--files-with-matches", is_flag=True, help="Print paths only.")
-@click.option(
-    "--snippet-chars",
-    type=Count(20, 10_000),
-    help="Show at most N characters of a snippet.",
-)
-@click.option("--max-tokens", type=Count(1), help="Limit the page to N tokens.")
-@click.option("--trace", is_flag=True, help="Report each stage of the search.")
 @click.option(
     "-i", "--interactive", is_flag=True, help="Choose hits to open; `$(…)` gets the reference."
 )
@@ -179,7 +165,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         frames.write(encoder.build_start())
     settings = context.load_settings()
     defaults = {} if context.flags.machine else FORM_DEFAULTS[form]
-    fields = merge_flags({**list_request_defaults("search", settings), **defaults}, flags)
+    fields = {**list_request_defaults("search", settings), **defaults, **select_given(flags)}
     chosen = any(flags[name] for name in ("detail", "snippet_chars", "max_tokens"))
     is_default = settings.search.snippet_chars == Search().snippet_chars
     is_text = form == "text" and not context.flags.machine
@@ -204,7 +190,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     if text != " ".join(query) and len(text) <= _LONGEST_REPEATED:
         # Commands that repeat this one have the query.
         context.arguments = tuple(text if one == query[0] else one for one in context.arguments)
-    request = build_request({"query": text, **fields}, SearchRequest)
+    request = build_request(SearchRequest, fields, query=text)
     with context.open_kebab(settings) as kebab:
         outdated = refresh_folder(context, kebab, folder, [request.query, *request.queries])
         reply = kebab.run(request)
@@ -260,7 +246,7 @@ def _pick_hit(
 
         def search(text: str) -> SearchResponse:
             changes = {"query": text, "detail": "passages"}
-            return kebab.run(build_request({**fields, **changes}, SearchRequest))
+            return kebab.run(build_request(SearchRequest, fields | changes))
 
         def open_hit(hit: SearchHit, file: str) -> None:
             line, uri = get_line(hit.citation), hit.citation.uri

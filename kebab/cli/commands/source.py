@@ -8,7 +8,7 @@ import click
 
 from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request
+from kebab.cli.options import build_request, field_options
 from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
 from kebab.cli.render.documents import (
@@ -51,21 +51,19 @@ def list_(context: CommandContext, /) -> Exit:
     ),
 )
 @click.argument("url", metavar="ADDRESS")
-@click.option("--name", default="", help="The name that `--base` takes.")
-@click.option(
-    "--mode",
-    type=click.Choice(("auto", "pull", "remote")),
-    default="auto",
-    help="Copy it, or let its store be searched.",
+@field_options(
+    SourceAddRequest,
+    name="The name that `--base` takes.",
+    mode="Copy it, or let its store be searched.",
 )
-def add(context: CommandContext, /, url: str, **flags: Any) -> Exit:
+def add(context: CommandContext, /, **flags: Any) -> Exit:
     """Search a published base too.
 
     ADDRESS begins with `https://`, `s3://`, `gs://` or `az://`, or is a folder. Its copy is pulled
     now, and updated by later commands once a minute at most. A large one is not copied: its store
     is asked for candidates while it is searched. Without network the copy is searched.
     """
-    request = build_request({"url": url, **flags}, SourceAddRequest)
+    request = build_request(SourceAddRequest, flags)
     return context.print_reply(run_work(context, request)[0], render_added_base)
 
 

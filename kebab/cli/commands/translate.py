@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
 
 from kebab.cli.command import declare_command
-from kebab.cli.commands.review import PageDisplay, ReviewDisplay, review_quietly
+from kebab.cli.commands.review import RUN_HELP, ReviewDisplay, review_quietly
 from kebab.cli.options import (
     build_request,
-    limit_option,
-    merge_flags,
+    field_options,
     ndjson_option,
     refuse_contradictions,
 )
@@ -22,33 +21,26 @@ from kebab.errors.signal import Exit
 from kebab.review.items import ItemLocator
 from kebab.wire.record import NotFound
 from kebab.wire.review import (
-    MAX_PAGE_ITEMS,
     TRANSLATION,
     AgentItems,
-    FailOnName,
     TranslatedText,
     TranslateRequest,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kebab.cli.context import CommandContext
 
 
-class TranslationFindings(PageDisplay):
-    """Collects the findings of pages, because the text comes first."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self._locator = ItemLocator()
-
-    def show(self, page: AgentItems) -> None:
-        """Keep the findings of a page; translated segments are none."""
-        found = [item for item in page.items if item.k != TRANSLATION]
-        if isinstance(page.translation, TranslatedText):
-            found += page.translation.findings
-        if found and page.document:
-            part = replace(page, items=found)
-            self.lines += render_positions(part, self._locator.locate(part))
+def render_findings(page: AgentItems, locator: ItemLocator) -> Iterator[str]:
+    """Yield the findings of a page; translated segments are none."""
+    found = [item for item in page.items if item.k != TRANSLATION]
+    if isinstance(page.translation, TranslatedText):
+        found += page.translation.findings
+    if found and page.document:
+        part = replace(page, items=found)
+        yield from render_positions(part, locator.locate(part))
 
 
 @declare_command(
@@ -61,16 +53,13 @@ class TranslationFindings(PageDisplay):
 )
 @click.argument("name", required=False, metavar="[PATH]", type=click.Path())
 @click.option("--to", metavar="LANG", help="The language, such as `ko` or `pt-BR`.")
-@click.option("--model", metavar="NAME", help="The language model.")
-@click.option(
-    "--fail-on",
-    metavar="SEVERITY",
-    type=click.Choice(get_args(FailOnName)),
-    help="The least severity with the exit status 1; `error` by default.",
+@field_options(
+    TranslateRequest,
+    model="The language model.",
+    fail_on="The least severity with the exit status 1; `error` by default.",
+    limit="Show at most N items on a page.",
+    **RUN_HELP,
 )
-@limit_option(MAX_PAGE_ITEMS, "items on a page")
-@click.option("--cursor", metavar="C", help="Show the page after this cursor of `--run-id`.")
-@click.option("--run-id", metavar="R", help="Go on with this run, or show it again.")
 @ndjson_option("--stream", help="Send events as NDJSON on stdout.")
 def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Translate a document.
@@ -92,17 +81,19 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
         page, cancelled = review_quietly(context, _build_request(flags))
         return context.print_reply(page, lambda *_: (), Exit.INTERRUPTED if cancelled else None)
     request = _build_request(flags, with_text=True, all_pages=True)
-    findings = TranslationFindings()
-    display = ReviewDisplay(context, findings, verb="translating")
+    lines: list[str] = []  # the findings, because the text comes first
+    locator = ItemLocator()
+    display = ReviewDisplay(
+        context, lambda page: lines.extend(render_findings(page, locator)), verb="translating"
+    )
     reply, cancelled = run_review(context, request, display)
     if isinstance(reply, NotFound):
         return context.print_reply(reply, lambda *_: ())
-    display.show_end(reply, completed=not cancelled)
+    display.show_last(reply)
     if isinstance(reply.translation, TranslatedText):
         context.channels.out.write(reply.translation.text)
     channel = context.channels.err
-    channel.write_lines(findings.lines)
-    channel.write_lines(render_outcome(reply, findings.lines, context.create_canvas(channel)))
+    channel.write_lines([*lines, *render_outcome(reply, lines, context.create_canvas(channel))])
     return Exit.INTERRUPTED if cancelled else display.status
 
 
@@ -118,4 +109,4 @@ def _check_flags(given: dict[str, Any]) -> None:
 
 
 def _build_request(flags: dict[str, Any], **more: bool) -> TranslateRequest:
-    return build_request(merge_flags({}, {**flags, **more}), TranslateRequest)
+    return build_request(TranslateRequest, flags, **more)

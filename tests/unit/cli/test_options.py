@@ -140,6 +140,6 @@ def test_the_shell_completes_files_itself(complete):
     ("form", "fields"), [(SearchRequest, {"query": "x"}), (AskRequest, {"question": "x"})]
 )
 def test_fields_that_break_the_schema_are_named(form, fields):
-    assert build_request(fields, form)
+    assert build_request(form, fields)
     with pytest.raises(InvalidInput, match=r"\$\.limit"):
-        build_request({**fields, "limit": 0}, form)
+        build_request(form, fields, limit=0)

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from kebab.cli.commands.review import PageDisplay, ReviewDisplay
+from kebab.cli.commands.review import ReviewDisplay
 from kebab.cli.render.canvas import Canvas
 from kebab.errors.signal import Exit
 from kebab.wire.stream import ReviewEvent, ReviewEventData
@@ -37,20 +37,6 @@ class Context:
         return Canvas(width=60 if self._live else None, live=self._live)
 
 
-class Pages(PageDisplay):
-    def __init__(self, channel):
-        self.channel = channel
-        self.shown = []
-        self.finished = []
-
-    def show(self, one):
-        self.shown.append(one)
-        self.channel.text += "PAGE"
-
-    def finish(self, tally, *, completed):
-        self.finished.append((sum(tally.by_rule.values()), completed))
-
-
 @pytest.fixture
 def document(tmp_path):
     file = tmp_path / "a.md"
@@ -60,8 +46,13 @@ def document(tmp_path):
 
 def build(*, live=True):
     context: Any = Context(live=live)
-    pages = Pages(context.err)
-    return context, pages, ReviewDisplay(context, pages)
+    pages = []
+
+    def show(page):
+        pages.append(page)
+        context.err.text += "PAGE"
+
+    return context, pages, ReviewDisplay(context, show)
 
 
 def send(display, kind, **fields):
@@ -87,7 +78,7 @@ def test_the_line_is_removed_before_a_page_and_at_the_end(document):
 
     assert context.err.text.count("\r\x1b[KPAGE") == 1
     assert context.err.text.endswith("\r\x1b[K")
-    assert len(pages.shown) == 1
+    assert len(pages) == 1
 
 
 def test_a_log_gets_one_line_in_half_a_minute():
@@ -102,9 +93,10 @@ def test_a_log_gets_one_line_in_half_a_minute():
 def test_a_last_page_that_was_not_reported_is_shown(document):
     _, pages, display = build()
     last = page(document, item(document, 2, 7))
-    display.show_end(last, completed=True)
+    display.show_last(last)
+    display.show_last(last)
 
-    assert (pages.shown, pages.finished, display.status) == ([last], [(1, True)], Exit.NO)
+    assert (pages, display.tally.by_rule.total(), display.status) == ([last], 1, Exit.NO)
 
 
 def test_fixes_need_a_confirmation(kebab, opened):

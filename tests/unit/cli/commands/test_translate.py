@@ -2,7 +2,8 @@ import json
 
 import pytest
 
-from kebab.cli.commands.translate import TranslationFindings
+from kebab.cli.commands.translate import render_findings
+from kebab.review.items import ItemLocator
 from kebab.wire.review import TranslatedText
 from tests.fakes import review_pages
 
@@ -72,10 +73,9 @@ def test_findings_are_kept_and_translated_segments_are_none(tmp_path):
     ]
     left_out = review_pages.item(document, 4, 8, kind="structure", reason="r")
     text = TranslatedText(text="", segments=1, translated=0, findings=[left_out])
-    findings = TranslationFindings()
-    findings.show(review_pages.page(document, *items, translation=text))
+    page = review_pages.page(document, *items, translation=text)
 
-    assert [line.partition(": ")[2] for line in findings.lines] == [
+    assert [line.partition(": ")[2] for line in render_findings(page, ItemLocator())] == [
         "suggestion: r [number]",
         "error: r [structure]",
     ]
