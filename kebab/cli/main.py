@@ -4,8 +4,6 @@ import gc
 import os
 import sys
 
-from kebab import __version__
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,12 +29,6 @@ SIGNALS = (2, 15)
 def run() -> "NoReturn":
     """Run kebab with the arguments of this process, and exit."""
     arguments = sys.argv[1:]
-    if arguments == ["--version"]:  # nothing is imported for it
-        try:
-            os.write(1, f"kebab {__version__}\n".encode())
-            os._exit(0)
-        except OSError:
-            pass
     if COMPLETION_VARIABLE in os.environ:
         os._exit(_print_completions(os.environ[COMPLETION_VARIABLE]))
     from kebab.cli.channels import open_channels

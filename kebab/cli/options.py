@@ -154,12 +154,6 @@ def filter_options(command: F) -> F:
     return add_options([*map(_create_filter, _FILTERS), _BASE], command)
 
 
-def neighbour_options(command: F) -> F:
-    """Add the filters that can match more than one document."""
-    names = [name for name in _FILTERS if name != "doc_id"]
-    return add_options([*map(_create_filter, names), _BASE], command)
-
-
 def add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
     """Add options to a command; help lists them in this order."""
     for option in reversed(options):
@@ -194,6 +188,12 @@ class Fraction(_PlainRange, click.FloatRange):
     name, letter = "number", "X"
 
 
+in_option = click.option(
+    "--in",
+    "folder",
+    metavar="DIR",
+    help="Index this folder first if it changed, and search only there.",
+)
 PLAN_HELP = {
     "mode": "Search by words, by meaning, or by both.",
     "rerank": "Compare more or none of the first passages with the query token by token.",

@@ -14,8 +14,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-import click
-
 from kebab.app.facade import find_operation_status
 from kebab.cli.channels import Display
 from kebab.errors.catalog import Cancelled, Locked, NotIndexed
@@ -284,13 +282,6 @@ class EventLines(Display[Any]):
 
 _WAIT_S = 5
 """The seconds that the first search of a folder waits for vectors."""
-
-in_option = click.option(
-    "--in",
-    "folder",
-    metavar="DIR",
-    help="Index this folder first if it changed, and search only there.",
-)
 
 
 def refresh_folder(

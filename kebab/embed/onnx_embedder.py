@@ -28,7 +28,6 @@ from kebab.embed.encoder import (
 )
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
 from kebab.errors.system import import_library, translate_import_errors
-from kebab.limits.deadline import WALL_FACTOR
 from kebab.platform import count_cores
 from kebab.text.language import is_written_in
 
@@ -72,6 +71,8 @@ class TextThreads:
         Raises:
             TimedOut: The run took too long, or hangs; `elapsed_ms` is the time that was too long.
         """
+        from kebab.limits.deadline import WALL_FACTOR
+
         limit, started = self._deadline_ms / 1000, time.monotonic()
         results, spent = [], 0.0
         try:

@@ -15,10 +15,11 @@ from kebab.cli.options import (
     complete,
     field_options,
     filter_options,
+    in_option,
     ndjson_option,
     read_argument,
 )
-from kebab.cli.progress import EventLines, in_option, refresh_folder, report_events
+from kebab.cli.progress import EventLines, refresh_folder, report_events
 from kebab.server.events import AnswerEncoder
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 from kebab.wire.record import find_exit_status

@@ -37,7 +37,6 @@ from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
-    from kebab.cli.render.canvas import Canvas
     from kebab.server.running import ServerFolder
 
 _MAX_RANK_DIGITS = 4
@@ -72,7 +71,7 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
         raise click.UsageError("missing argument 'N|REF'")
     found = _find_place(context, ref)
     if isinstance(found, NotFound):
-        return context.print_reply(found, _render_command)
+        return context.print_reply(found, lambda *_: ())
     from kebab.cli.render.hits import get_line
 
     # A program opens the file that holds the document.
@@ -91,7 +90,8 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
         command_line=words,
         ran=not print_only,
     )
-    return context.print_reply(report, _render_command)
+    # A command that was run is not shown.
+    return context.print_reply(report, lambda _, __: [] if report.ran else [shlex.join(words)])
 
 
 def _open_page(context: CommandContext, query: str | None, *, print_only: bool) -> Exit:
@@ -127,12 +127,6 @@ def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
     return found
 
 
-def _render_command(reply: OpenReport, canvas: "Canvas") -> Iterator[str]:
-    """Yield the command when it was not run."""
-    if not reply.ran:
-        yield shlex.join(reply.command_line)
-
-
 _TERMINAL_EDITORS = (
     "vi vim nvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient less"
 )
@@ -153,6 +147,7 @@ _EDITORS = {
 """How editors take a line; the JetBrains editors take `--line` before the file."""
 
 _SYSTEM_OPENERS = ("open", "xdg-open")
+_WINDOW_REMEDY = "export VISUAL=code"
 
 
 def build_open_command(
@@ -174,16 +169,8 @@ def build_open_command(
         return [*words, *(one.format(file=file, line=line) for one in next(found, ("{file}",)))]
     remedy = f"kebab fetch {shlex.quote(ref)}"
     if line is not None:
-        remedy = _WINDOW_REMEDY if in_window else _name_editor()
+        remedy = _WINDOW_REMEDY if in_window else f"export EDITOR={platform.find_editor()}"
     return build_opener_command(file, environ, remedy, is_text=line is not None)
-
-
-_WINDOW_REMEDY = "export VISUAL=code"
-
-
-def _name_editor() -> str:
-    """Return the command that names an editor of this machine."""
-    return f"export EDITOR={platform.find_editor()}"
 
 
 def build_opener_command(
@@ -231,13 +218,14 @@ def run_command(words: list[str], file: str, channels: OutputChannels, *, quiet:
     """
     terminal = (None, channels.out.descriptor, channels.err.descriptor)
     stdin, out, err = (DEVNULL,) * 3 if quiet else terminal
-    with _translate_start_errors(words[0], _name_editor()):
+    remedy = f"export EDITOR={platform.find_editor()}"
+    with _translate_start_errors(words[0], remedy):
         done = subprocess.run(words, stdin=stdin, stdout=out, stderr=err, check=False)  # noqa: S603 - the editor that the user names
     media = get_media_type(detect_media_type(file) or "")
     has_lines = media.cites in (CitationKind.LINE, CitationKind.CODE)
     if done.returncode and words[0] in _SYSTEM_OPENERS and has_lines:
         # The system knows no program for texts.
-        raise build_missing_program(words[0], f"opening {file}", _name_editor())
+        raise build_missing_program(words[0], f"opening {file}", remedy)
     if done.returncode:
         raise build_read_error(file, f"`{words[0]}` ended with status {done.returncode}")
 

@@ -6,7 +6,7 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import build_request, complete, field_options, neighbour_options
+from kebab.cli.options import build_request, complete, field_options, filter_options
 from kebab.cli.render.documents import render_related
 from kebab.errors.signal import Exit
 from kebab.wire.library import RelatedRequest
@@ -22,7 +22,7 @@ from kebab.wire.library import RelatedRequest
 )
 @click.argument("name", metavar="DOC", shell_complete=complete("documents"))
 @field_options(RelatedRequest, limit="Show at most N documents.")
-@neighbour_options
+@filter_options
 def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Find similar documents.
 

@@ -133,8 +133,7 @@ def _format_usage(path: str, command: Command, filters: Mapping[str, click.Param
         same = filters.get(_format_option(option))
         is_filter = same is not None and vars(same).get("help") == vars(option).get("help")
         (shared if is_filter else own).append(option)
-    # A command that takes all filters but one, as `related` does, still names the group.
-    group = ["[FILTERS]"] if len(shared) > 1 else [_format_options(shared)]
+    group = ["[FILTERS]"] * bool(shared)
     return " ".join(filter(None, [path, *arguments, *group, _format_options(own)]))
 
 

@@ -17,20 +17,27 @@ from kebab.cli.options import (
     build_request,
     field_options,
     filter_options,
+    in_option,
     ndjson_option,
     read_argument,
     read_form,
     refuse_contradictions,
     select_given,
 )
-from kebab.cli.progress import EventLines, in_option, refresh_folder
 from kebab.config.settings import Search, Settings
 from kebab.core.queries import FILTERS
 from kebab.errors.signal import Exit
 from kebab.wire.record import DECODE_ERRORS, find_exit_status
-from kebab.wire.search import MAX_QUERY_BYTES, SearchHit, SearchRequest, SearchResponse
+from kebab.wire.search import (
+    MAX_QUERY_BYTES,
+    DegradedChannel,
+    SearchHit,
+    SearchRequest,
+    SearchResponse,
+)
 
 if TYPE_CHECKING:
+    from kebab.app.facade import Kebab
     from kebab.cli.render.canvas import Canvas
     from kebab.cli.render.hits import Paging
 
@@ -158,6 +165,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     folder: str | None = flags["folder"]
     frames = None
     if stream:
+        from kebab.cli.progress import EventLines
         from kebab.server.events import SearchEncoder
 
         encoder = SearchEncoder()
@@ -192,7 +200,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         context.arguments = tuple(text if one == query[0] else one for one in context.arguments)
     request = build_request(SearchRequest, fields, query=text)
     with context.open_kebab(settings) as kebab:
-        outdated = refresh_folder(context, kebab, folder, [request.query, *request.queries])
+        outdated = _refresh_folder(context, kebab, folder, [request.query, *request.queries])
         reply = kebab.run(request)
     reply = msgspec.structs.replace(reply, degraded=[*outdated, *reply.degraded])
     if frames:
@@ -224,6 +232,17 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     return context.print_reply(reply, render)
 
 
+def _refresh_folder(
+    context: CommandContext, kebab: "Kebab", folder: str | None, queries: list[str]
+) -> list[DegradedChannel]:
+    """Do what `--in` asks for; other searches do not load what ingests."""
+    if folder is None:
+        return []
+    from kebab.cli.progress import refresh_folder
+
+    return refresh_folder(context, kebab, folder, queries)
+
+
 def _pick_hit(
     context: CommandContext,
     settings: Settings,
@@ -242,7 +261,7 @@ def _pick_hit(
     if context.flags.machine or channel is None:
         raise click.UsageError("`--interactive` needs a terminal and prints no JSON")
     with context.open_kebab(settings) as kebab:
-        refresh_folder(context, kebab, folder, ["any query"])
+        _refresh_folder(context, kebab, folder, ["any query"])
 
         def search(text: str) -> SearchResponse:
             changes = {"query": text, "detail": "passages"}
@@ -280,7 +299,7 @@ def _search_lines(
 
     outcome = BulkOutcome()
     with context.open_kebab(settings) as kebab:
-        refresh_folder(context, kebab, folder, ["all lines"])
+        _refresh_folder(context, kebab, folder, ["all lines"])
         for item in search_lines(kebab.run, read_lines(), build_view(settings)):
             context.write_json(item, None)
             outcome.add(item)

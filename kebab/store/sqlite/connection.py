@@ -15,7 +15,6 @@ from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar
 
 import apsw
 
-from kebab.durable import create_folder
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
@@ -204,6 +203,8 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         Locked: Another connection holds it.
         StoreCorrupt: The file is not a database, or a part of it is missing.
     """
+    from kebab.durable import create_folder
+
     path = get_database_path(data_dir)
     with translate_os_errors(data_dir, "create"):
         create_folder(data_dir, 0o700)

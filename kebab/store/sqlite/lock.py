@@ -17,7 +17,6 @@ from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from kebab.durable import create_folder, delete_path
 from kebab.errors.catalog import IoError, Locked
 from kebab.errors.system import translate_os_errors
 from kebab.platform import lock_descriptor, sync_path
@@ -85,6 +84,8 @@ class WriterLock(AbstractContextManager["WriterLock"]):
             Locked: Another writer holds it.
             IoError: The lock file cannot be created.
         """
+        from kebab.durable import create_folder  # no reader needs it
+
         self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
             create_folder(data_dir, 0o700)
@@ -219,6 +220,8 @@ def complete_replacement(data_dir: Path) -> None:
     folder = data_dir / FOLDER
     if not folder.exists():
         return
+    from kebab.durable import delete_path
+
     with translate_os_errors(data_dir, "write"):
         if is_incomplete(data_dir):
             for name in reversed(FILES):
