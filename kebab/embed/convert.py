@@ -391,10 +391,10 @@ def write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
 
     tokenizer_file = target / install.TOKENIZER_FILE
     # fastembed wants a token for padding; one text at a time is never padded.
-    padding = Tokenizer.from_file(str(tokenizer_file)).id_to_token(0)
-    config = {"model_max_length": model.positions, "pad_token": padding}
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    config = {"model_max_length": model.positions, "pad_token": tokenizer.id_to_token(0)}
     (target / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
-    write_piece_file(tokenizer_file, target / install.PIECES_FILE)
+    write_piece_file(tokenizer_file, tokenizer, target / install.PIECES_FILE)
 
 
 def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) -> None:

@@ -282,13 +282,12 @@ class Tokens(NamedTuple):
     offsets: list[tuple[int, int]]
 
 
-def write_piece_file(tokenizer_file: Path, target: Path) -> None:
+def write_piece_file(tokenizer_file: Path, library: Any, target: Path) -> None:
     """Write the pieces of a `tokenizer.json`, and all else that a text is cut by.
 
-    Nothing is written when the tokens of a text depend on more than the pieces inside it.
+    `library` is the `Tokenizer` of the file, which takes a second to load. Nothing is written when
+    the tokens of a text depend on more than the pieces inside it.
     """
-    from tokenizers import Tokenizer
-
     raw = json.loads(tokenizer_file.read_text(encoding="utf-8"))
     model = raw["model"]
     if model.get("type") != "Unigram" or model.get("unk_id") is None or model.get("byte_fallback"):
@@ -296,7 +295,6 @@ def write_piece_file(tokenizer_file: Path, target: Path) -> None:
     vocabulary, unknown = model["vocab"], model["unk_id"]
     # The lowest score decides what an unknown character costs.
     lowest = min(range(len(vocabulary)), key=lambda number: vocabulary[number][1])
-    library = Tokenizer.from_file(str(tokenizer_file))
     library.no_padding()
     ids = library.encode("").ids
     # The library cuts these out before the model, also where they are normalised text.

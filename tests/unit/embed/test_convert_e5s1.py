@@ -82,7 +82,8 @@ def test_token_ids_equal_those_of_the_package(real_tokenizer):
 @pytest.fixture(scope="module")
 def real_pieces(e5_dir, tmp_path_factory):
     target = tmp_path_factory.mktemp("pieces") / "pieces.db"
-    write_piece_file(e5_dir / "tokenizer.json", target)
+    path = e5_dir / "tokenizer.json"
+    write_piece_file(path, Tokenizer.from_file(str(path)), target)
     return PieceFile(target)
 
 

@@ -34,7 +34,7 @@ def save(tokenizer, folder):
 
 def open_pieces(tokenizer, folder):
     target = folder / "pieces.db"
-    write_piece_file(save(tokenizer, folder), target)
+    write_piece_file(save(tokenizer, folder), tokenizer, target)
     return PieceFile(target)
 
 
@@ -97,7 +97,7 @@ def test_a_text_with_an_added_token_is_left_to_the_library(tokenizer, tmp_path, 
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip"), False)
     path = change(save(tokenizer, tmp_path), lambda raw: raw["added_tokens"].append(added | flags))
     target = tmp_path / "pieces.db"
-    write_piece_file(path, target)
+    write_piece_file(path, Tokenizer.from_file(str(path)), target)
 
     assert PieceFile(target).encode(["of the Ａ"]) is None
     assert_equal(PieceFile(target), Tokenizer.from_file(str(path)), ["the cat", "the", "A"])

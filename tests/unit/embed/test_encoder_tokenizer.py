@@ -56,10 +56,11 @@ def library(tmp_path):
 def install(models_dir, *, with_pieces):
     directory = tiny_model.install_model(E5_SMALL, models_dir)
     path = directory / model_directory.TOKENIZER_FILE
-    parse_e5s1(E5S1Contents().to_bytes()).tokenizer.save(str(path))
+    tokenizer = parse_e5s1(E5S1Contents().to_bytes()).tokenizer
+    tokenizer.save(str(path))
     names = [*model_directory.FILES]
     if with_pieces:
-        write_piece_file(path, directory / model_directory.PIECES_FILE)
+        write_piece_file(path, tokenizer, directory / model_directory.PIECES_FILE)
         names.append(model_directory.PIECES_FILE)
     manifest = model_directory.read_manifest(directory)
     assert manifest is not None
