@@ -182,12 +182,15 @@ VERBS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("server", "start"), ("serve",)),
     **dict.fromkeys(("backlinks", "links"), ("inspect",)),
     **dict.fromkeys(("docs", "man"), ("help",)),
+    **dict.fromkeys(("tags", "tag", "filter"), ("help", "query")),
+    **dict.fromkeys(("login", "auth"), ("help", "security")),
     "backup": ("export",),
     "duplicates": ("dupes",),
     "edit": ("open",),
     "history": ("session", "list"),
     "lint": ("review",),
     "models": ("model", "list"),
+    "restore": ("import",),
     "setup": ("install",),
     "stop": ("serve", "--stop"),
     "tui": ("search", "-i"),
@@ -198,6 +201,8 @@ VERBS: dict[str, tuple[str, ...]] = {
 
 _COMPLETE = ("help", "--version")
 """Calls that take no argument of the refused one."""
+_NEED_NAME = ("fetch", "open", "review")
+"""Commands that read a name, although none of their arguments is required."""
 _UNSAFE = frozenset({"rm", "reset", "import", "publish", "delete", "remove"})
 """Commands that change or send much; a mistyped name leads only to their help."""
 _HELP = ("-h", "--help")
@@ -223,7 +228,8 @@ def refuse_command(group: click.Group, ctx: click.Context, words: Sequence[str])
         return UnknownName(message, None, join_words([*above, "--help"]), ctx)
     meant = [*own, *after]
     unsafe = meant[0] in _UNSAFE and name not in VERBS
-    if unsafe or not {*_HELP}.isdisjoint(rest) or not _can_parse(group, meant):
+    incomplete = (not after and own[0] in _NEED_NAME) or not _can_parse(group, meant)
+    if unsafe or incomplete:
         meant = [meant[0], "--help"]
     return UnknownName(message, " ".join(own), join_words([*above, *meant]), ctx)
 
@@ -232,11 +238,16 @@ def _find_call(
     group: click.Group, ctx: click.Context, name: str, rest: list[str]
 ) -> tuple[Sequence[str], list[str]]:
     """Return the command that was meant, and its arguments; no command if none is likely."""
+    own = VERBS.get(name, ("",))
+    is_sentence = ctx.parent is None and len(rest) + 1 >= _SENTENCE
+    if ctx.parent and own[0] in group.list_commands(ctx):
+        return own[:1], rest
     if ctx.parent is None:
         if name == "uninstall" and rest:
             return ("install", "--uninstall"), rest
-        if own := VERBS.get(name):
-            return own, [] if own[0] in _COMPLETE else rest
+        after = [] if own[0] in _COMPLETE else rest
+        if name in VERBS and (not is_sentence or _can_parse(group, [*own, *after])):
+            return own, after
         from kebab.search.query_parser import is_question
 
         # One quoted text of several words, or a question.
@@ -248,12 +259,13 @@ def _find_call(
     near = find_likely_name(name, group.list_commands(ctx))
     if near is not None:
         return (near,), rest
-    many = ctx.parent is None and len(rest) + 1 >= _SENTENCE
-    return (("search",), [name, *rest]) if many else ((), [])
+    return (("search",), [name, *rest]) if is_sentence else ((), [])
 
 
 def _can_parse(group: click.Group, words: Sequence[str]) -> bool:
     """Return whether the arguments of a call are complete and known; nothing runs."""
+    if not {*_HELP}.isdisjoint(words):
+        return False
     if words[0].startswith("-"):
         return True
     try:
