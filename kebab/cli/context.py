@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from kebab.cli.options import Flags
 from kebab.core.progress import Cancel
 from kebab.errors.signal import Exit, Signal
+from kebab.errors.system import resolve_path
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -317,5 +318,6 @@ def list_place_flags(flags: Flags) -> list[str]:
     words = []
     for name, value in (("--config", flags.config), ("--data-dir", flags.data_dir)):
         if value:
-            words += [name, value if is_address(value) else os.path.abspath(value)]  # noqa: PTH100 - keeps links
+            path = os.path.expanduser(value)  # noqa: PTH111 - a `~` of nobody is a name
+            words += [name, value if is_address(value) else resolve_path(path)]
     return words

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,8 +21,6 @@ from kebab.cli.prompt import Prompt, find_terminal
 from kebab.cli.render.canvas import clean
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.signal import Exit
-from kebab.wire.ask import SessionShowRequest
-from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +42,8 @@ class Chat:
         self._settings = settings
         self.stores = settings.ask.history and not context.flags.read_only
         """Whether questions and answers are stored."""
-        name = flags["session"] or self._find_new_name()
+        new = time.strftime("chat-%Y-%m-%d-%H%M%S") if self.stores else None
+        name = flags["session"] or new
         self._flags = {**flags, "session": name}
         self._canvas = context.create_canvas(context.channels.err)
         shown = clean(name) if name else "none, each question stands alone"
@@ -91,16 +89,6 @@ class Chat:
             self._print(*self._canvas.note("interrupted"))
             return Exit.INTERRUPTED
         return print_answer(self._context, reply)
-
-    def _find_new_name(self) -> str | None:
-        """Return an unused session name, None when nothing is stored."""
-        if not self.stores:
-            return None
-        name = stem = time.strftime("chat-%Y-%m-%d-%H%M")
-        numbers = count(2)
-        while not isinstance(self._kebab.run(SessionShowRequest(name=name)), NotFound):
-            name = f"{stem}-{next(numbers)}"
-        return name
 
     def _print(self, *lines: str) -> None:
         self._context.channels.err.write_lines(lines)

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from kebab import platform
 from kebab.cli.command import declare_command
-from kebab.cli.context import CommandContext
+from kebab.cli.context import CommandContext, list_place_flags
 from kebab.cli.hints import join_words
 from kebab.cli.options import refuse_contradictions
 from kebab.cli.prompt import confirm
@@ -428,9 +428,7 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
         (client and flags["lists"], "`--list` lists all clients"),
         (not client and (flags["print_only"] or uninstall or dry_run), "name the client"),
     )
-    data_dir = os.path.expanduser(context.flags.data_dir or "")  # noqa: PTH111 - a `~` of nobody is a name
-    named = (("--config", context.flags.config), ("--data-dir", data_dir))
-    server_flags = [word for flag, value in named if value for word in (flag, resolve_path(value))]
+    server_flags = list_place_flags(context.flags)
     places = Places(os.environ, Path.home())
     if client is None:
         return context.print_reply(_survey_clients(places, server_flags), render_overview)

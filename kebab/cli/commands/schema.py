@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -20,12 +20,11 @@ from kebab.wire.health import (
 from kebab.wire.search import ModeName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kebab.cli.context import CommandContext
     from kebab.cli.render.canvas import Canvas
     from kebab.errors.signal import Exit
-    from kebab.wire.record import Reply
 
 
 @declare_command(
@@ -49,31 +48,29 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
     """
     if sum((name is not None, commands, errors)) > 1:
         raise click.UsageError("give one of NAME, `--commands` and `--errors`")
-    if errors:
-        from kebab.cli.render.errors import render_error_table
-
-        catalog = context.run(ExplainRequest(), Settings())
-        assert isinstance(catalog, ErrorCatalog)
-        return context.print_reply(catalog, render_error_table)
+    reply: Any
     if name is not None:
         from kebab.wire.json_schema import find_schema
 
-        return context.print_reply(find_schema(name), _render)
-    return context.print_reply(
-        list_commands() if commands else context.run(SchemaRequest()), _render
-    )
+        reply = find_schema(name)
+    elif errors:
+        reply = context.run(ExplainRequest(), Settings())
+    else:
+        reply = list_commands() if commands else context.run(SchemaRequest())
 
+    def render(reply: Any, canvas: Canvas) -> Iterable[str]:  # `--json` does not wait for it
+        from kebab.cli.render import health
+        from kebab.cli.render.errors import render_error_table
 
-def _render(reply: Reply, canvas: Canvas) -> Iterable[str]:
-    """Yield a reply as text; `--json` does not wait for what draws."""
-    from kebab.cli.render import health
+        renderers: dict[type, Callable[[Any, Canvas], Iterable[str]]] = {
+            CommandList: health.render_command_list,
+            ErrorCatalog: render_error_table,
+            Introspection: health.render_schema,
+            SchemaDocument: health.render_schema_document,
+        }
+        return renderers[type(reply)](reply, canvas)
 
-    if isinstance(reply, SchemaDocument):
-        return health.render_schema_document(reply, canvas)
-    if isinstance(reply, CommandList):
-        return health.render_command_list(reply, canvas)
-    assert isinstance(reply, Introspection)
-    return health.render_schema(reply, canvas)
+    return context.print_reply(reply, render)
 
 
 _LONGEST_CHOICES = 30

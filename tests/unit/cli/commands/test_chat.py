@@ -10,7 +10,7 @@ from kebab.config.settings import Ask, Settings
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 
-NAME = re.compile(r"chat-\d{4}-\d\d-\d\d-\d{4}")
+NAME = re.compile(r"chat-\d{4}-\d\d-\d\d-\d{6}")
 
 
 class Talk:
@@ -135,15 +135,3 @@ def test_sigterm_ends_the_chat(talking):
     talk.context.interrupts.terminated = True
 
     assert talk.start().run(typing("one")) == 130
-
-
-def test_a_name_that_is_taken_gets_a_number(talking):
-    class Taken(FakeKebab):
-        def session_show(self, request):
-            free = request.name.endswith("-3")
-            return replies.not_found() if free else replies.session_transcript(request.name)
-
-    talk = talking(Taken)
-    talk.start()
-
-    assert re.search(NAME.pattern + "-3\n", talk.err)
