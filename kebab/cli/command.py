@@ -4,7 +4,8 @@
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from kebab.cli.options import GlobalOption, select_global_options
 from kebab.errors.signal import Exit
 
 if TYPE_CHECKING:
+    from kebab.cli.context import CommandContext
     from kebab.wire.record import Reply
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -31,7 +33,10 @@ EXIT_MEANINGS = {
 
 
 class Command(click.Command):
-    """A command whose help ends with its examples and exit statuses."""
+    """A command whose help ends with its examples and exit statuses.
+
+    Its function gets the context of the call.
+    """
 
     def __init__(
         self,
@@ -43,6 +48,8 @@ class Command(click.Command):
         own = attrs.get("params") or []
         attrs["params"] = [*own, *select_global_options(own)]
         attrs.setdefault("context_settings", _SETTINGS)
+        if callback := attrs.get("callback"):
+            attrs["callback"] = click.pass_obj(callback)
         super().__init__(name, **attrs)
         self.examples = tuple(examples)
 
@@ -90,33 +97,16 @@ def summarize_help(command: click.Command) -> str:
     return " ".join(text.partition("\n\n")[0].split()).partition(". ")[0].removesuffix(".")
 
 
-def declare_command(
-    name: str, *, examples: Sequence[str] = ()
-) -> Callable[[Callable[..., Any]], Command]:
-    """Return the decorator of a command, whose function gets the context of the call."""
-
-    def decorate(function: Callable[..., Any]) -> Command:
-        declare = click.command(name, cls=Command, examples=examples)
-        return declare(click.pass_obj(function))
-
-    return decorate
+declare_command = partial(click.command, cls=Command)
 
 
 class Group(Command, click.Group):
-    """A command with subcommands; the function of each gets the context of the call."""
+    """A command with subcommands."""
+
+    command_class: type[click.Command] | None = Command
 
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
         super().__init__(name, no_args_is_help=False, **attrs)
-
-    def command(self, name: str, **attrs: Any) -> Callable[[Callable[..., Any]], Command]:  # type: ignore[override]
-        """Return the decorator of a subcommand."""
-
-        def decorate(function: Callable[..., Any]) -> Command:
-            made = declare_command(name, **attrs)(function)
-            self.add_command(made)
-            return made
-
-        return decorate
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the subcommands, then the flags."""
@@ -280,7 +270,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
     callback=_show_version,
     help="Print the version.",
 )
-def root() -> None:
+def root(_: "CommandContext") -> None:
     """Search your own files on your own machine.
 
     kebab finds exact passages in your notes by words and by meaning, in English, Korean and other

@@ -38,8 +38,7 @@ def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     the start of one, a path or the end of one, `path#heading`, or a file name, title or alias in
     words. With `-`, or without REF in a pipe, references are read from stdin, one per line. In a
     pipe, one REF prints exactly its lines, and stderr says which they are; several have a heading
-    each. The exit status is 1 when
-    any REF names nothing.
+    each. The exit status is 1 when any REF names nothing.
     """
     if flags["section"] and flags["max_tokens"] is None:
         flags["max_tokens"] = SECTION_TOKENS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kebab.cli.command import COMMANDS, Command, Group, show_help
+from kebab.cli.command import COMMANDS, Group, declare_command, show_help
 from kebab.cli.hints import UnknownName, join_words
 from kebab.cli.render.canvas import pad
 from kebab.core.spelling import find_likely_name
@@ -48,18 +48,14 @@ def list_topics(context: click.Context, parameter: click.Parameter, start: str) 
     return [name for name in (*TOPICS, *COMMANDS) if name.startswith(start)]
 
 
-@click.command(
-    "help", cls=Command, examples=("kebab help", "kebab help settings", "kebab help model pull")
-)
+@declare_command("help", examples=("kebab help", "kebab help settings", "kebab help model pull"))
 @click.argument("topic", nargs=-1, metavar="[TOPIC|COMMAND…]", shell_complete=list_topics)
-@click.pass_context
-def command(context: click.Context, /, topic: tuple[str, ...]) -> Exit:
+def command(call: "CommandContext", /, topic: tuple[str, ...]) -> Exit:
     """Show a page of the documentation.
 
     Without TOPIC the pages are listed. The name of a command shows its help. The pages are part of
     the installation, so no network is needed.
     """
-    call: CommandContext = context.obj
     if not topic:
         topics = [HelpTopic(name=name, summary=summary) for name, summary in TOPICS.items()]
         return call.print_reply(HelpTopics(topics=topics), _render_topics)
@@ -67,11 +63,11 @@ def command(context: click.Context, /, topic: tuple[str, ...]) -> Exit:
         folder = _WHEEL if _WHEEL.is_dir() else _CHECKOUT
         text = _MARK.sub("", (folder / f"{topic[0]}.md").read_text(encoding="utf-8"))
         return call.print_reply(HelpPage(topic=topic[0], text=text), _render_page)
-    return _print_command_help(context, topic)
+    return _print_command_help(call, topic)
 
 
-def _print_command_help(context: click.Context, words: tuple[str, ...]) -> Exit:
-    call: CommandContext = context.obj
+def _print_command_help(call: "CommandContext", words: tuple[str, ...]) -> Exit:
+    context = click.get_current_context()
     at = context.find_root()
     for word in words:
         group = at.command

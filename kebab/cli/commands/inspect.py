@@ -28,7 +28,7 @@ class _NameGroup(Group):
     cls=_NameGroup,
     examples=("kebab inspect notes/backup.md", "kebab inspect chunk 3f2a91"),
 )
-def command() -> None:
+def command(context: CommandContext, /) -> None:
     """Show all metadata of a document or a passage.
 
     The name of a document alone shows this document.
@@ -40,7 +40,8 @@ def command() -> None:
 def doc(context: CommandContext, /, name: str) -> Exit:
     """Show a document with its passages.
 
-    NAME is an id, a unique prefix of an id, or a path.
+    NAME is an id or its start, a path or its end, or a title, file name or alias in words, as in
+    `restore-a-backup`. The documents that link to it are listed.
     """
     return context.print_reply(context.run(InspectDocRequest(name=name)), render_document)
 

@@ -21,7 +21,7 @@ _folder = click.option(
 
 
 @click.group("model", cls=Group, examples=("kebab model list",))
-def command() -> None:
+def command(context: CommandContext, /) -> None:
     """List, download or change the embedding model."""
 
 

@@ -26,9 +26,10 @@ from kebab.wire.library import RelatedRequest
 def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Find similar documents.
 
-    DOC is an id, a unique prefix of an id, or a path. Each result shows its most similar passage
-    and the keywords that both documents contain. The command compares stored vectors and loads no
-    model; a document without vectors is compared by its words. Results must match all filters.
+    DOC is a name as `kebab inspect` takes it. Each result shows its most similar passage and the
+    keywords that both documents contain; the documents that DOC links to or that link to it come
+    last. The command compares stored vectors and loads no model; a document without vectors is
+    compared by its words. Results must match all filters.
     """
     settings = context.load_settings()
     request = build_request(RelatedRequest, flags)

@@ -60,23 +60,13 @@ FORM_DEFAULTS: dict[str, dict[str, Any]] = {
 def _check_flags(query: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other."""
     names = {"bulk": "--bulk", "stream": "--stream", "queries": "--query", "cursor": "--cursor"}
-    no_text = flags["form"] not in ("text", "paths")
+    others = [flag for name, flag in names.items() if flags["interactive"] and flags[name]]
+    asks = query or flags["queries"] or flags["stream"]
+    no_paths = flags["files_with_matches"] and flags["form"] not in ("text", "paths")
     refuse_contradictions(
-        (
-            flags["bulk"] and (query or flags["queries"] or flags["stream"]),
-            "`--bulk` takes its queries from stdin",
-        ),
-        *(
-            (
-                flags["interactive"] and flags[name],
-                f"`--interactive` and `{flag}` exclude each other",
-            )
-            for name, flag in names.items()
-        ),
-        (
-            flags["files_with_matches"] and no_text,
-            f"`-l` prints paths and `--format {flags['form']}` does not",
-        ),
+        (flags["bulk"] and asks, "`--bulk` takes its queries from stdin"),
+        (others, f"`--interactive` and `{''.join(others[:1])}` exclude each other"),
+        (no_paths, f"`-l` prints paths and `--format {flags['form']}` does not"),
     )
 
 
@@ -155,8 +145,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     `-draft` excludes passages, unless the query is a question or a command line. Hits must match
     all filters. Several queries (`-q A -q B`) are answered together, and each hit says which of
     them found it. `-` reads the query from stdin. Without a query a terminal shows hits while you
-    type, as `-i` does. The exit status is 1 when no hit is above weak
-    confidence.
+    type, as `-i` does. The exit status is 1 when no hit is above weak confidence.
     """
     _check_flags(query, flags)
     bulk, stream, form = flags.pop("bulk"), flags.pop("stream"), flags.pop("form")
@@ -176,9 +165,9 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
     fields = {**list_request_defaults("search", settings), **defaults, **select_given(flags)}
     chosen = any(flags[name] for name in ("detail", "snippet_chars", "max_tokens"))
     is_default = settings.search.snippet_chars == Search().snippet_chars
-    is_text = form == "text" and not context.flags.machine
+    to_person = form == "text" and not context.flags.machine and context.channels.out.is_terminal
     # A passage has the beginning of its code blocks and tables, which a snippet may lack.
-    if is_text and is_default and not chosen and context.channels.out.is_terminal:
+    if to_person and is_default and not chosen:
         fields["detail"] = "passages"
     if show_all and fields.get("detail") == "best" and not flags["detail"]:
         fields["detail"] = "passages"
@@ -224,8 +213,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         )
         return _render_page(context, form, paging, reply, canvas)
 
-    is_seen = context.channels.out.is_terminal and form == "text" and not context.flags.machine
-    if is_seen and not context.flags.read_only:
+    if to_person and not context.flags.read_only:
         from kebab.app.last_hits import store_hits
 
         store_hits(settings, reply)

@@ -19,7 +19,7 @@ from kebab.wire.ask import SessionListRequest, SessionRmRequest, SessionShowRequ
 
 
 @click.group("session", cls=Group, examples=("kebab session list",))
-def command() -> None:
+def command(context: CommandContext, /) -> None:
     """List, show or delete ask sessions."""
 
 

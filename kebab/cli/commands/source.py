@@ -24,7 +24,7 @@ from kebab.wire.record import NotFound
 
 
 @click.group("source", cls=Group, examples=("kebab source list",))
-def command() -> None:
+def command(context: CommandContext, /) -> None:
     """List, add or remove sources; files stay.
 
     A source is a folder that was read, with the documents in it, an address in object storage, or a
