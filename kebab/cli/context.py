@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from kebab.cli.options import Flags
@@ -105,7 +106,6 @@ class Interrupts:
 
 
 R = TypeVar("R", bound="Reply")
-A = TypeVar("A", bound="Reply | NotFound")
 Renderer = Callable[[R, "Canvas"], Iterable[str]]
 
 
@@ -252,7 +252,7 @@ class CommandContext:
         if self.flags.machine:
             self.write_json(reply, status)
             return status
-        reply, canvas = self._complete_hints(reply), self.create_canvas()
+        canvas = self.create_canvas()
         if isinstance(reply, NotFound):
             from kebab.cli.render.documents import render_not_found
 
@@ -271,14 +271,6 @@ class CommandContext:
             err = self.channels.err
             err.write_lines(render(reply, self.create_canvas(err)))
 
-    def _complete_hints(self, reply: A) -> A:
-        """Return a reply whose hints use the settings and the knowledge base of this call."""
-        if self.flags.config or self.flags.data_dir:
-            from kebab.cli.hints import complete_reply
-
-            reply = complete_reply(reply, self.flags)
-        return reply
-
     def write_json(self, reply: Reply, status: int | None) -> None:
         """Write one line of JSON on stdout; `status` is None while it is unknown."""
         self._write_line(self.channels.out, reply, status, self.command)
@@ -295,8 +287,11 @@ class CommandContext:
         from kebab.wire.record import add_envelope, encode_json, format_timestamp
 
         now, code = format_timestamp(time.time()), None if status is None else int(status)
-        reply = self._complete_hints(reply)
-        line = add_envelope(reply, command=command, timestamp=now, exit_code=code)
+        line: Any = add_envelope(reply, command=command, timestamp=now, exit_code=code)
+        if self.flags.config or self.flags.data_dir:
+            from kebab.cli.hints import complete_hints
+
+            line = complete_hints(to_builtins(line), self.flags)
         channel.write_bytes(encode_json(line) + b"\n")
 
     def repeat_command(self, *more: str, without: Sequence[str] = ()) -> str:

@@ -144,26 +144,18 @@ def _complete_command(text: str, flags: Flags) -> str:
     return f"{match[1]} {join_words(missing)}{match[2]}" if missing else text
 
 
-def complete_reply(value: Any, flags: Flags) -> Any:
-    """Return a reply, or a part of one, in which every hint is complete, at any depth."""
-    import msgspec
-
-    if isinstance(value, list | tuple):
-        if not value or isinstance(value[0], (str, int, float)):
-            return value
-        items = [complete_reply(item, flags) for item in value]
-        same = all(new is old for new, old in zip(items, value, strict=True))
-        return value if same else items
-    if not isinstance(value, msgspec.Struct) or value.__struct_config__.tag == _TEMPLATES:
+def complete_hints(value: Any, flags: Flags) -> Any:
+    """Return a reply of built-in types in which every hint is complete, at any depth."""
+    if isinstance(value, list):
+        return [complete_hints(one, flags) for one in value]
+    if not isinstance(value, dict) or value.get("schema_version") == _TEMPLATES:
         return value
-    changed: dict[str, Any] = {}
-    for name in value.__struct_fields__:
-        old = getattr(value, name)
-        is_hint = isinstance(old, str) and name in _HINT_FIELDS
-        new = complete_hint(old, flags) if is_hint else complete_reply(old, flags)
-        if new is not old:
-            changed[name] = new
-    return msgspec.structs.replace(value, **changed) if changed else value
+    return {
+        name: complete_hint(one, flags)
+        if name in _HINT_FIELDS and isinstance(one, str)
+        else complete_hints(one, flags)
+        for name, one in value.items()
+    }
 
 
 VERBS: dict[str, tuple[str, ...]] = {

@@ -62,7 +62,7 @@ def render_ingest_report(
     yield from map(canvas.strong, canvas.wrap(headline))
     for sync in reply.objects:
         yield from _render_objects(sync, canvas, dry_run=reply.dry_run)
-    losses = _list_losses(reply)
+    losses = _list_losses(reply, canvas)
     if verbose:
         yield from _render_details(reply, losses, canvas)
     else:
@@ -86,7 +86,7 @@ Losses = dict[str, dict[str, str]]
 """What is not searched as a whole, by what became of it: its name with the reason or the remedy."""
 
 
-def _list_losses(reply: IngestReport) -> Losses:
+def _list_losses(reply: IngestReport, canvas: Canvas) -> Losses:
     """Return the files that are not searched as a whole; formats are counted, with what helps."""
     titles = ("not read", "formats not read", "left out", "read in part", "with warnings")
     losses: Losses = {title: {} for title in titles}
@@ -108,7 +108,7 @@ def _list_losses(reply: IngestReport) -> Losses:
             formats[label, str(error.details["install"])] += 1
         elif error:
             cause = str(error.details.get("cause", error.message))
-            unread[path] = clean(f"{cause}; {error.hint}" if error.hint else cause)
+            unread[path] = clean(f"{cause}; {canvas.complete(error.hint)}" if error.hint else cause)
         if item.no_passages:
             unread[path] = clean(item.no_passages)
         else:
