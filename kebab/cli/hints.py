@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kebab.errors.hints import limit_hint
 from kebab.errors.system import escape_undecodable
 
 if TYPE_CHECKING:
@@ -145,13 +146,16 @@ def _complete_command(text: str, flags: Flags) -> str:
 
 
 def complete_hints(value: Any, flags: Flags) -> Any:
-    """Return a reply of built-in types in which every hint is complete, at any depth."""
+    """Return a reply of built-in types in which every hint is complete, at any depth.
+
+    One that is too long then is null.
+    """
     if isinstance(value, list):
         return [complete_hints(one, flags) for one in value]
     if not isinstance(value, dict) or value.get("schema_version") == _TEMPLATES:
         return value
     return {
-        name: complete_hint(one, flags)
+        name: limit_hint(complete_hint(one, flags))
         if name in _HINT_FIELDS and isinstance(one, str)
         else complete_hints(one, flags)
         for name, one in value.items()
