@@ -157,12 +157,12 @@ class CommandContext:
             return self.load_settings()
         return None
 
-    def warn(self, message: str, hint: str | None = None) -> None:
-        """Write a warning to stderr; text has one line, so its hint is in JSON only."""
+    def warn(self, message: str) -> None:
+        """Write a warning to stderr."""
         if self.flags.machine:
             from kebab.wire.error import Warned
 
-            self.write_event(Warned(message=message, hint=hint))
+            self.write_event(Warned(message=message))
             return
         from kebab.cli.render.canvas import clean
 
@@ -197,12 +197,11 @@ class CommandContext:
         from kebab.app.facade import Kebab
 
         self.interrupts.raise_swallowed()
-        more: dict[str, Any] = {} if report is None else {"report": report}
         return Kebab(
             report.settings if report else settings or self.load_settings(),
             config_path=self.config_path,
             read_only=read_only or self.flags.read_only,
-            **more,
+            report=report,
         )
 
     def run(
