@@ -1,6 +1,7 @@
 """`kebab inspect doc|chunk` shows the metadata of a document or a passage."""
 
 import click
+from click.shell_completion import CompletionItem
 
 from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
@@ -21,6 +22,11 @@ class _NameGroup(Group):
         if is_name and args[0] not in self.commands:
             args = ["doc", *args]
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the subcommands and the names of documents."""
+        names = self.commands["doc"].params[0].shell_complete(ctx, incomplete)
+        return [*super().shell_complete(ctx, incomplete), *names]
 
 
 @click.group(

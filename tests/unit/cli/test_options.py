@@ -12,6 +12,7 @@ from kebab.cli.main import COMPLETION_VARIABLE
 from kebab.cli.options import (
     build_request,
     create_global_options,
+    field_options,
     select_global_options,
 )
 from kebab.config.load import load_settings
@@ -113,6 +114,7 @@ def filled(tmp_path):
         (("search", "x", "--tag", "wo"), ["work/a"]),
         (("search", "x", "--path", ""), ["deep/cat.md"]),
         (("inspect", "doc", "de"), ["deep/cat.md"]),
+        (("inspect", "Ca"), ["deep/cat.md"]),
         (("list", "--type", "text"), ["text/markdown"]),
         (("explain", "model_n"), ["model_not_pulled"]),
         (("model", "use", "multi"), ["multilingual-e5-small"]),
@@ -134,6 +136,24 @@ def test_without_a_knowledge_base_there_is_nothing_and_nothing_is_written(
 
 def test_the_shell_completes_files_itself(complete):
     assert [item.type for item in complete("ingest", "no")] == ["file"]
+
+
+def test_a_flag_has_the_type_of_its_field():
+    names = ("mode", "per_doc", "rerank", "cursor", "limit", "trace")
+
+    @click.command()
+    @field_options(SearchRequest, **dict.fromkeys(names, "x"))
+    def command(): ...
+
+    told = [one.get_help_record(click.Context(command)) for one in command.params]
+    assert [record[0] for record in filter(None, told)] == [
+        "--mode [hybrid|lexical|vector]",
+        "--per-doc N",
+        "--rerank / --no-rerank",
+        "--cursor CURSOR",
+        "-n, --limit N",
+        "--trace",
+    ]
 
 
 @pytest.mark.parametrize(
