@@ -7,7 +7,6 @@ import time
 import numpy as np
 import pytest
 
-from kebab.embed import onnx_embedder
 from kebab.embed.onnx_embedder import OnnxEmbedder, TextThreads
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable, TimedOut
@@ -48,7 +47,7 @@ def test_waiting_for_other_programs_does_not_count():
 
 
 def test_a_run_that_hangs_ends_by_the_clock(monkeypatch):
-    monkeypatch.setattr(onnx_embedder, "WALL_FACTOR", 2)
+    monkeypatch.setattr("kebab.limits.deadline.WALL_FACTOR", 2)
     threads, done = TextThreads(1, 100), threading.Event()
 
     try:
