@@ -32,15 +32,29 @@ if TYPE_CHECKING:
     examples=(
         "kebab schema",
         "kebab schema --json | jq .capabilities",
-        "kebab schema --commands",
+        "kebab schema --commands --for agents",
         "kebab schema search_response.v1 | jq '.[\"$defs\"].SearchHit.properties | keys'",
         "kebab schema --errors",
     ),
 )
 @click.argument("name", required=False, shell_complete=complete("schemas"))
 @click.option("--commands", is_flag=True, help="List every command with its flags instead.")
+@click.option(
+    "--for",
+    "reader",
+    type=click.Choice(["agents"]),
+    help="With `--commands`: only those by which an agent reads.",
+)
 @click.option("--errors", is_flag=True, help="List every error code instead.")
-def command(context: CommandContext, /, name: str | None, *, commands: bool, errors: bool) -> Exit:
+def command(
+    context: CommandContext,
+    /,
+    name: str | None,
+    *,
+    commands: bool,
+    reader: str | None,
+    errors: bool,
+) -> Exit:
     """Show capabilities, models and statistics.
 
     With NAME, print the JSON Schema of one object, such as `search_response.v1`; `.v1` can be left
@@ -48,6 +62,8 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
     """
     if sum((name is not None, commands, errors)) > 1:
         raise click.UsageError("give one of NAME, `--commands` and `--errors`")
+    if reader and not commands:
+        raise click.UsageError("`--for` goes with `--commands`")
     reply: Any
     if name is not None:
         from kebab.wire.json_schema import find_schema
@@ -56,7 +72,7 @@ def command(context: CommandContext, /, name: str | None, *, commands: bool, err
     elif errors:
         reply = context.run(ExplainRequest(), Settings())
     else:
-        reply = list_commands() if commands else context.run(SchemaRequest())
+        reply = list_commands(reading=bool(reader)) if commands else context.run(SchemaRequest())
 
     def render(reply: Any, canvas: Canvas) -> Iterable[str]:  # `--json` does not wait for it
         from kebab.cli.render import health
@@ -93,8 +109,15 @@ def iterate_commands() -> Iterator[tuple[str, Command]]:
             yield name, command
 
 
-def list_commands() -> CommandList:
-    """Return every command on one line, with what all of them share."""
+_READING = ("search", "fetch", "grep", "outline", "list")
+_NARROWING = ("tag", "property", "path_glob", "since", "until")
+
+
+def list_commands(*, reading: bool = False) -> CommandList:
+    """Return every command on one line, with what all of them share.
+
+    Those for `reading` are what an agent needs, in 1,000 characters of text.
+    """
 
     @filter_options
     def carry() -> None: ...
@@ -102,17 +125,24 @@ def list_commands() -> CommandList:
     filters = {_format_option(one): one for one in click.command()(carry).params}
     # `--output-format json` is `--json`.
     shared = [one for one in create_global_options() if one.name != "output_format"]
+    if reading:
+        shared = [one for one in shared if one.name == "json"]
     return CommandList(
         global_flags=_format_options(shared),
-        filters=_format_options([*filters.values()]),
+        filters=_format_options(
+            [one for one in filters.values() if not reading or one.name in _NARROWING]
+        ),
         modes=_MODES,
         commands=[
             CommandUsage(
                 usage=_format_usage(path, command, filters), summary=summarize_help(command)
             )
             for path, command in iterate_commands()
+            if not reading or path in _READING
         ],
-        exits={str(status.value): meaning for status, meaning in EXIT_MEANINGS.items()},
+        exits={
+            str(status.value): meaning for status, meaning in EXIT_MEANINGS.items() if not reading
+        },
     )
 
 

@@ -48,7 +48,8 @@ def render_doctor(reply: Doctor, canvas: Canvas) -> Iterator[str]:
         label = f"  {marks[check.status]} {check.name:<{_NAME_WIDTH}}  "
         yield from canvas.wrap(clean(check.summary), label)
         if check.fix and check.status != "ok":
-            yield f"{'':<{_NAME_WIDTH + 6}}{canvas.success('fix:')} {canvas.complete(clean(check.fix))}"
+            fix = f"{canvas.success('fix:')} {canvas.complete(clean(check.fix))}"
+            yield f"{'':<{_NAME_WIDTH + 6}}{fix}"
     yield ""
     failed = sum(check.status == "fail" for check in reply.checks)
     warned = sum(check.status == "warn" for check in reply.checks)

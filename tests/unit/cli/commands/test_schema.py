@@ -25,3 +25,13 @@ def test_one_schema_is_printed_for_other_programs(kebab):
     document = json.loads(kebab("schema", "search_hit").out)
 
     assert document == build_schemas()["search_hit.v1"]
+
+
+def test_what_an_agent_reads_with_is_one_kilobyte(kebab):
+    text = kebab("schema", "--commands", "--for", "agents").out
+
+    assert len(text.encode()) <= 1024
+    assert [line.split()[0] for line in text.splitlines()[:5]] == [
+        *("search", "list", "fetch", "grep", "outline"),
+    ]
+    assert kebab("schema", "--for", "agents").status == 2
