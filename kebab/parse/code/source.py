@@ -39,7 +39,10 @@ _KEYWORDS = (
     "|architecture|component|behaviour|actor|primitive|mixin|extension|protocol|data|newtype"
     r"|instance|@mixin|@function|let\s+rec|let|val|task|on|defmodule|defp|resource|variable|output"
 )
-_SQL_KINDS = "TABLE|VIEW|FUNCTION|PROCEDURE|TRIGGER|TYPE|SCHEMA|SEQUENCE"
+_SQL_WORDS = (
+    r"(?:(?:OR|REPLACE|TEMP|TEMPORARY|VIRTUAL|MATERIALIZED)\s+)*"
+    "(?:TABLE|VIEW|FUNCTION|PROCEDURE|TRIGGER|TYPE|SCHEMA|SEQUENCE)"
+)
 _DEFINITIONS = tuple(
     re.compile(pattern)
     for pattern in (
@@ -50,8 +53,7 @@ _DEFINITIONS = tuple(
         r"(?P<name>[a-z]\w*)\([^)]*\)\s*(?:when\b.*)?->",
         r"(?:[a-z]\w*\s+){1,3}(?P<name>[A-Za-z_]\w*)\s*\([^;=]*\)\s*\{?$",
         # SQL.
-        r"(?i)CREATE\s+(?:(?:OR|REPLACE|TEMP|TEMPORARY|VIRTUAL|MATERIALIZED)\s+)*"
-        rf"(?:{_SQL_KINDS})\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(?P<name>[\w$.]+)",
+        rf"(?i)CREATE\s+(?:{_SQL_WORDS})\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(?P<name>[\w$.]+)",
         # Targets of makefiles, and labels of assembler code.
         r"^(?P<name>[\w./%-]+)\s*:(?![=:])(?:\s|$)",
     )
