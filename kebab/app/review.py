@@ -26,7 +26,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import escape_undecodable
 from kebab.llm.endpoint import resolve_endpoint
 from kebab.review.document import ReviewDocument, ReviewText
-from kebab.review.items import fix_file, is_safe, list_fixes, refuse_unwritable, write_file
+from kebab.review.items import fix_file, is_safe, list_fixes, refuse_unwritable, write_files
 from kebab.review.linters import Report
 from kebab.review.model_worker import ModelWorker
 from kebab.review.pages import RunPages
@@ -277,7 +277,8 @@ def _create_run(
 def apply_fixes(context: AppContext, request: ReviewApplyRequest) -> ReviewApplied | NotFound:
     """Apply the fixes of a run, or return what they would change.
 
-    Every file is checked before the first fix is written.
+    Every file is checked before the first fix is written. When a file cannot be written,
+    those before it are put back.
 
     Raises:
         InvalidInput: A file is not the one that was reviewed, or the run has no such item.
@@ -306,7 +307,7 @@ def apply_fixes(context: AppContext, request: ReviewApplyRequest) -> ReviewAppli
     if not request.dry_run:
         for file in files:
             refuse_unwritable(file.path)
-        applied = [replace(file.reply, backup=str(write_file(file))) for file in files]
+        applied = write_files(files)
     return ReviewApplied(
         run_id=request.run_id,
         dry_run=request.dry_run,

@@ -8,6 +8,7 @@ import difflib
 import os
 import stat
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from errno import EACCES
 from io import StringIO
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import unquote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.ids import hash_content
 from kebab.core.media import MARKDOWN, detect_media_type
@@ -304,14 +306,34 @@ def replace_units(text: str, items: Sequence[AgentItem]) -> str:
     return b"".join([*parts, units[done:]]).decode(_CODEC, "surrogatepass")
 
 
+def write_files(files: Sequence[FixedFile]) -> list[AppliedFile]:
+    """Replace files, and return what was applied, with the copies of the originals.
+
+    When one cannot be replaced, those before it are put back.
+
+    Raises:
+        InvalidInput: A file changed meanwhile.
+        IoError: A file cannot be written.
+    """
+    written = list[tuple[FixedFile, Path]]()
+    try:
+        for file in files:
+            written.append((file, write_file(file)))
+    except BaseException:
+        for file, backup in written:
+            with suppress(OSError):
+                target = file.path.resolve(strict=True)
+                if target.read_bytes() == file.after:  # nobody wrote to it since
+                    backup.replace(target)
+        raise
+    return [replace(file.reply, backup=str(backup)) for file, backup in written]
+
+
 def write_file(file: FixedFile) -> Path:
     """Replace a file, and return the path of the copy of the original beside it.
 
-    The file that a symbolic link names is replaced. Permissions and owner stay.
-
-    Raises:
-        InvalidInput: The file changed meanwhile.
-        IoError: It cannot be written; it is as it was.
+    The file that a symbolic link names is replaced. Permissions and owner stay. After an exception
+    it is as it was.
     """
     with translate_os_errors(file.path, "write"):
         target = file.path.resolve(strict=True)

@@ -223,18 +223,21 @@ def test_an_earlier_original_is_never_replaced(desk):
     assert original.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_failure_leaves_the_file_and_no_other(desk, monkeypatch):
-    path = write(desk)
-    fixed = fix_file(path, hash_content(path.read_bytes()), [REPEATED])
+def test_a_failure_leaves_all_files_as_they_were_and_no_other(desk, context, monkeypatch):
+    first, second = write(desk), write(desk, "b.md")
+    store(context, (first, [REPEATED]), (second, [REPEATED]))
+    replace = os.replace
 
-    def fail(*_):
-        raise OSError(28, "No space left on device")
+    def fail(source, target):
+        if target == second:
+            raise OSError(28, "No space left on device")
+        replace(source, target)
 
     monkeypatch.setattr("kebab.review.items.os.replace", fail)
     with pytest.raises(IoError, match="No space left"):
-        write_file(fixed)
-    assert path.read_bytes() == TEXT.encode()
-    assert [one.name for one in path.parent.iterdir()] == ["a.md"]
+        apply(context)
+    assert first.read_bytes() == second.read_bytes() == DATA
+    assert {one.name for one in first.parent.iterdir()} == {"a.md", "b.md"}
 
 
 @pytest.mark.parametrize("is_done", [True, False], ids=["after", "before"])
