@@ -10,7 +10,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from kebab.errors.hints import limit_hint
+from kebab.errors.hints import Rerun, limit_hint
 from kebab.errors.signal import Exit, Signal, build_error_fields
 from kebab.errors.start import describe_start_failure, detect_json_output, format_failure
 from kebab.errors.system import build_import_error
@@ -117,17 +117,19 @@ def _choose_hint(
     """Return the hint that only this call can give; None when that of the catalogue stays."""
     from kebab.errors.catalog import Generic, UsageInvalid
 
+    rerun = classified.rerun
     if isinstance(error, UsageInvalid):
-        # Another port helps where the port is taken.
-        return f"kebab {context.command} {'--port 0' if error.option == '--port' else '--help'}"
+        if error.option != "--port":
+            return f"kebab {context.command} --help"
+        rerun = Rerun(add=("--port", "0"), drop=("--port",))  # the port is taken
     reply = classified.reply
     if reply.code == Generic.code and context.command != "errors":
         return f"kebab errors --id {reply.correlation_id}"
-    if classified.rerun is None or not context.flags_parsed:
+    if rerun is None or not context.flags_parsed:
         return None
     from kebab.cli.hints import repeat_call
 
-    return _drop_unfit_line(repeat_call(context.arguments, context.params, classified.rerun))
+    return _drop_unfit_line(repeat_call(context.arguments, context.params, rerun))
 
 
 def _describe_click_error(context: CommandContext, error: click.ClickException) -> ErrorReport:

@@ -1,6 +1,7 @@
 import json
 import shutil
 import signal
+import socket
 import sys
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -50,6 +51,14 @@ def test_a_server_that_only_reads_neither_writes_nor_watches(flag):
     ran = run("serve", flag, "--read-only", "--json")
 
     assert ran.fault["code"] == "read_only"
+
+
+def test_the_hint_for_a_port_that_is_taken_keeps_the_other_flags():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ran = run("--json", "serve", "--workers", "2", f"--port={port}", "--allow-write")
+
+    assert ran.fault["hint"] == "kebab serve --workers 2 --allow-write --port 0"
 
 
 @pytest.fixture
