@@ -44,7 +44,7 @@ with translate_import_errors("the MCP server", "mcp", extra="mcp"):
     from mcp.server.stdio import stdio_server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.shared.exceptions import MCPError
-    from mcp_types import INVALID_PARAMS, JSONRPCError, JSONRPCRequest, JSONRPCResponse
+    from mcp_types import INVALID_PARAMS, JSONRPCNotification, JSONRPCRequest
 
     del BaseModel.model_config["defer_build"]
 
@@ -60,8 +60,8 @@ _LIST_TTL_MS = 300_000
 """How long a client may keep the list of tools and the instructions."""
 _DESCRIBED_S = 10.0
 """How long the instructions over HTTP stay as they are."""
-_LAST_CALLS_S, _LAST_ANSWERS_S = 30.0, 1.0
-"""How long calls may go on when the input has ended, and how long their answers may take then."""
+_LAST_CALLS_S = 30.0
+"""How long calls may go on when the input has ended."""
 
 
 class DescribedServer(Server[Any]):
@@ -105,7 +105,6 @@ class McpServer:
         self._text_only = text_only
         given = {None: True, ALLOW_WRITE: operations.options.allow_write, WITH_ASK: with_ask}
         self._tools = {tool.name: tool for tool in TOOLS if given[tool.permission]}
-        self._begun = self._done = self._sent = 0
         listed = CacheHint(ttl_ms=_LIST_TTL_MS, scope="private")
         self.server = DescribedServer(
             self._describe_index,
@@ -113,7 +112,7 @@ class McpServer:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
         )
-        self.server.middleware = [self._count]
+        self.server.middleware.clear()  # it traces for OpenTelemetry
         self._manager: StreamableHTTPSessionManager | None = None
 
     @asynccontextmanager
@@ -133,48 +132,40 @@ class McpServer:
     async def serve_stdio(self, stdin: TextIO, stdout: TextIO) -> None:
         """Answer over two streams until the input ends."""
         streams = anyio.wrap_file(stdin), anyio.wrap_file(stdout)
+        waiting = set[Any]()  # the ids of requests without an answer
         async with stdio_server(*streams) as (source, target):
             sender, receiver = anyio.create_memory_object_stream[Any]()
             answers, answered = anyio.create_memory_object_stream[Any]()
+
+            async def pass_requests() -> None:
+                """Pass messages on; the input ends when all requests are answered."""
+                async with source, sender:
+                    async for message in source:
+                        match getattr(message, "message", None):
+                            case JSONRPCRequest(id=asked):
+                                waiting.add(asked)
+                            case JSONRPCNotification(
+                                method="notifications/cancelled", params={"requestId": asked}
+                            ):
+                                waiting.discard(asked)
+                        await sender.send(message)
+                    with anyio.move_on_after(_LAST_CALLS_S):
+                        while waiting:
+                            await anyio.sleep(_DRAIN_PAUSE_S)
 
             async def pass_answers() -> None:
                 async with target, answered:
                     async for message in answered:
                         await target.send(message)
-                        is_answer = isinstance(message.message, JSONRPCResponse | JSONRPCError)
-                        self._sent += is_answer
-
-            async def relay() -> None:
-                """Pass messages on; the input ends when all requests are answered."""
-                count = 0
-                async with source, sender:
-                    async for message in source:
-                        is_request = isinstance(getattr(message, "message", None), JSONRPCRequest)
-                        count += is_request
-                        await sender.send(message)
-                    with anyio.move_on_after(_LAST_CALLS_S):
-                        while self._begun < count or self._done < self._begun:  # noqa: ASYNC110
-                            await anyio.sleep(_DRAIN_PAUSE_S)
-                    with anyio.move_on_after(_LAST_ANSWERS_S):  # a cancelled call has none
-                        while self._sent < self._done:  # noqa: ASYNC110
-                            await anyio.sleep(_DRAIN_PAUSE_S)
+                        waiting.discard(getattr(message.message, "id", None))
 
             async with receiver, anyio.create_task_group() as tasks:
-                tasks.start_soon(relay)
+                tasks.start_soon(pass_requests)
                 tasks.start_soon(pass_answers)
                 await self.server.run(
                     receiver, answers, self.server.create_initialization_options()
                 )
                 tasks.cancel_scope.cancel()
-
-    async def _count(self, ctx: Any, call_next: Callable[[Any], Any]) -> Any:
-        """Count the requests, of which all are answered before the server ends."""
-        is_request = ctx.request_id is not None
-        self._begun += is_request
-        try:
-            return await call_next(ctx)
-        finally:
-            self._done += is_request
 
     def _describe_index(self) -> str:
         """Return the instructions of the server; an index that cannot be read is described too."""

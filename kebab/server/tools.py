@@ -22,10 +22,9 @@ from msgspec.structs import asdict
 from kebab.core.media import get_media_type
 from kebab.search.citations import format_hit_reference, get_cited_lines, locate_hit
 from kebab.server.requests import ALLOW_WRITE
-from kebab.wire.citation import Freshness
 from kebab.wire.coverage import describe_known_gaps
 from kebab.wire.record import NotFound, Reply, read_field_docstrings, to_invalid_input
-from kebab.wire.search import MAX_QUERIES, ConfidenceName, DetailName, SearchResponse
+from kebab.wire.search import MAX_QUERIES, DetailName, SearchResponse
 
 if TYPE_CHECKING:
     from kebab.app.facade import Kebab
@@ -49,109 +48,22 @@ RunOperation = Callable[[str, dict[str, Any]], Any]
 """Runs the operation with a name and the fields of its request; returns its reply."""
 
 
-class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The structured result of a tool, with fields of the reply of its operation.
+Result = dict[str, Any]
+"""The structured result of a tool, with fields of the reply of its operation.
 
-    It holds what a program needs to go on: references, scores, counts and verdicts. The text that a
-    model reads is not repeated in it, and fields with their default are left out. `coverage` tells
-    how much of the sources the index has read, by which an empty result is judged.
-    """
-
-
-class FoundPassage(Struct, frozen=True, kw_only=True):
-    """A passage that a search found."""
-
-    ref: str
-    score: float
-    confidence: ConfidenceName
-    freshness: Freshness
-
-
-class SearchResult(Result, frozen=True, kw_only=True):
-    """The passages of a page; `convincing` says that the best hit of the search is above `weak`."""
-
-    hits: list[FoundPassage]
-    convincing: bool
-    next_cursor: str | None = None
-    coverage: dict[str, Any] = {}
-
-
-class ReadPlace(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The lines that were read; `rest` is the reference of what the budget cut off."""
-
-    ref: str
-    first_line: int
-    last_line: int
-    freshness: Freshness
-    rest: str | None = None
-
-
-class ReadResult(Result, frozen=True, kw_only=True):
-    """The places that were read."""
-
-    places: list[ReadPlace]
-    missing: list[str] = []
-
-
-class GrepResult(Result, frozen=True, kw_only=True):
-    """The number of matching lines of each file."""
-
-    files: dict[str, int]
-    has_more: bool
-    coverage: dict[str, Any] = {}
-
-
-class OutlineResult(Result, frozen=True, kw_only=True):
-    """The size of what was outlined."""
-
-    found: bool
-    documents: int = 0
-    sections: int = 0
-    tokens: int = 0
-    coverage: dict[str, Any] = {}
-
-
-class AskResult(Result, frozen=True, kw_only=True):
-    """Whether the answer rests on the notes, and the places that it cites."""
-
-    grounded: bool
-    refs: list[str]
-    refusal_reason: str | None = None
-    coverage: dict[str, Any] = {}
-
-
-class StatusResult(Result, frozen=True, kw_only=True):
-    """What the index holds; `pending` passages wait for a vector."""
-
-    documents: int
-    passages: int
-    changed: int = 0
-    pending: int = 0
-    coverage: dict[str, Any] = {}
-
-
-class IngestResult(Result, frozen=True, kw_only=True):
-    """The number of documents of the scanned folders, and of each kind of change."""
-
-    documents: int
-    new: int = 0
-    updated: int = 0
-    removed: int = 0
-    errors: int = 0
-    cancelled: bool = False
+It holds what a program needs to go on: references, scores, counts and verdicts. The text that a
+model reads is not repeated in it. `coverage` tells how much of the sources the index has read, by
+which an empty result is judged.
+"""
 
 
 WITH_ASK = "--with-ask"
 """The flag that offers the tool `ask`."""
 
-F = TypeVar("F", bound=Struct)
-
-
-def keep_fields(reply: Struct, form: type[F], **own: Any) -> F:
-    """Return a result with fields of its own, and those that a reply has under the same name."""
-    names = form.__struct_fields__
-    same = {name: value for name in names if (value := getattr(reply, name, None)) is not None}
-    return form(**(same | own))
+def pick_fields(reply: Struct, *names: str, **always: Any) -> Result:
+    """Return a result: what is always in it, and those fields of a reply that say something."""
+    found = {name: value for name in names if (value := getattr(reply, name))}
+    return {**always, **found}
 
 
 class ToolOutput(NamedTuple):
@@ -211,12 +123,12 @@ class Search(Tool, frozen=True, kw_only=True):
             (fields["query"],) = fields.pop("queries")
         reply: SearchResponse = run("search", fields)
         hits = [
-            keep_fields(hit, FoundPassage, ref=ref, score=round(hit.score, 2))
+            pick_fields(hit, "confidence", "freshness", ref=ref, score=round(hit.score, 2))
             for hit, ref in zip(reply.hits, list_hit_references(reply), strict=True)
         ]
         convincing = bool(hits) and reply.convincing
-        result = keep_fields(reply, SearchResult, hits=hits, convincing=convincing)
-        return ToolOutput(reply, result)
+        own = {"hits": hits, "convincing": convincing}
+        return ToolOutput(reply, pick_fields(reply, "next_cursor", "coverage", **own))
 
 
 def list_hit_references(reply: SearchResponse) -> list[str]:
@@ -252,14 +164,15 @@ class Read(Tool, frozen=True, kw_only=True):
     def call(self, run: RunOperation) -> ToolOutput:
         """Read."""
         reply: FetchList = run("fetch", asdict(self))
-        places, missing = list[ReadPlace](), list[str]()
+        places, missing = list[Result](), list[str]()
         for one in reply.results:
             if isinstance(one, NotFound):
                 missing.append(one.name)
             else:
                 lines = {"first_line": one.start_line, "last_line": one.end_line}
-                places.append(keep_fields(one, ReadPlace, ref=one.citation.uri, **lines))
-        result = ReadResult(places=places, missing=missing)
+                own = {"ref": one.citation.uri, **lines}
+                places.append(pick_fields(one, "freshness", "rest", **own))
+        result: Result = {"places": places, **({"missing": missing} if missing else {})}
         return ToolOutput(reply, result, found=bool(places))
 
 
@@ -286,7 +199,8 @@ class Grep(Tool, frozen=True, kw_only=True):
         fields |= {"paths": [path] if path else [], "before": around, "after": around}
         reply: GrepResponse = run("grep", fields)
         files = {found.file or found.doc_path: found.lines for found in reply.files}
-        return ToolOutput(reply, keep_fields(reply, GrepResult, files=files))
+        own = {"files": files, "has_more": reply.has_more}
+        return ToolOutput(reply, pick_fields(reply, "coverage", **own))
 
 
 class Outline(Tool, frozen=True, kw_only=True):
@@ -308,9 +222,9 @@ class Outline(Tool, frozen=True, kw_only=True):
             fields["limit"] = 0  # an overview
         reply: OutlineReply | NotFound = run("outline", fields)
         if isinstance(reply, NotFound):
-            return ToolOutput(reply, OutlineResult(found=False), found=False)
+            return ToolOutput(reply, {"found": False}, found=False)
         own = {"found": True, "sections": len(reply.sections)}
-        return ToolOutput(reply, keep_fields(reply, OutlineResult, **own))
+        return ToolOutput(reply, pick_fields(reply, "documents", "tokens", "coverage", **own))
 
 
 class Status(Tool, frozen=True, kw_only=True):
@@ -324,15 +238,13 @@ class Status(Tool, frozen=True, kw_only=True):
         stats = reply.stats
         sources = run("source_list", {}).sources if stats.doc_count else []
         text = "\n".join(describe_index(reply, sources, most=100))
-        result = keep_fields(
-            reply,
-            StatusResult,
-            documents=stats.doc_count,
-            passages=stats.chunk_count,
-            changed=reply.coverage.changed if reply.coverage else stats.stale_doc_count,
-            pending=stats.pending_embeddings,
-        )
-        return ToolOutput(text, result)
+        own = {
+            "documents": stats.doc_count,
+            "passages": stats.chunk_count,
+            "changed": reply.coverage.changed if reply.coverage else stats.stale_doc_count,
+            "pending": stats.pending_embeddings,
+        }
+        return ToolOutput(text, pick_fields(reply, "coverage", **own))
 
 
 class Ingest(Tool, frozen=True, kw_only=True):
@@ -346,7 +258,8 @@ class Ingest(Tool, frozen=True, kw_only=True):
     def call(self, run: RunOperation) -> ToolOutput:
         """Ingest."""
         reply: IngestReport = run("ingest", asdict(self))
-        return ToolOutput(reply, keep_fields(reply, IngestResult))
+        named = ("new", "updated", "removed", "errors", "cancelled")
+        return ToolOutput(reply, pick_fields(reply, *named, documents=reply.documents))
 
 
 class Ask(Tool, frozen=True, kw_only=True):
@@ -361,7 +274,8 @@ class Ask(Tool, frozen=True, kw_only=True):
         """Ask."""
         reply: Answer = run("ask", {"question": self.question, "path_glob": self.path})
         refs = [*dict.fromkeys(one.citation.uri for one in reply.citations)]
-        return ToolOutput(reply, keep_fields(reply, AskResult, refs=refs))
+        own = {"grounded": reply.grounded, "refs": refs}
+        return ToolOutput(reply, pick_fields(reply, "refusal_reason", "coverage", **own))
 
 
 TOOLS: tuple[type[Tool], ...] = (Search, Read, Grep, Outline, Status, Ingest, Ask)

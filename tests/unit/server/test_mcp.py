@@ -9,7 +9,6 @@ from typing import Any
 
 import anyio
 import jsonschema
-import msgspec
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
@@ -55,12 +54,12 @@ BROKEN = [
     ("read", {"refs": 5}, "refs (required)"),
     ("grep", {"pattern": "a("}, "pattern"),
 ]
-RESULTS = {
-    "search": tools.SearchResult,
-    "read": tools.ReadResult,
-    "grep": tools.GrepResult,
-    "outline": tools.OutlineResult,
-    "status": tools.StatusResult,
+ALWAYS = {
+    "search": {"hits", "convincing"},
+    "read": {"places"},
+    "grep": {"files", "has_more"},
+    "outline": {"found"},
+    "status": {"documents", "passages", "changed", "pending"},
 }
 
 
@@ -72,7 +71,7 @@ def read_text(result):
 def test_a_structured_result_is_that_of_its_tool(ask_mcp, name, arguments):
     result = ask_mcp("call_tool", name, arguments)
 
-    assert msgspec.convert(result.structured_content, RESULTS[name])
+    assert ALWAYS[name] <= result.structured_content.keys()
     assert read_text(result)
     assert result.is_error == (arguments.get("ref") == "nowhere.md")
 
