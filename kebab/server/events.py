@@ -6,26 +6,27 @@ known. `complete` says that the work is complete, and `end` that nothing follows
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType, field
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from kebab.app.classify import View, classify_error
+from kebab.app.classify import build_view, classify_error
+from kebab.app.facade import convert_operation_request
+from kebab.config.settings import Settings
 from kebab.core.progress import Progress, ProgressKind
-from kebab.errors.catalog import Cancelled, build_catalog
+from kebab.errors.catalog import Cancelled
 from kebab.errors.signal import Exit, Signal
 from kebab.wire.ask import Answer, AnswerEvent
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestProgress, IngestReport
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.record import (
-    DECODE_ERRORS,
     NotFound,
     Reply,
     decode_request,
+    drop_empty_fields,
     find_exit_status,
     format_timestamp,
 )
@@ -263,66 +264,36 @@ def create_encoder(operation: str) -> EventEncoder[Any] | None:
     return None if events is None else _ENCODERS[events]()
 
 
-class BulkOutcome(Struct):
-    """Collects the items of a bulk search to choose its exit status."""
-
-    answered: bool = False
-    found: bool = False
-    failures: set[Exit] = field(default_factory=set)
-    """The exit statuses of the errors."""
-
-    def add(self, item: BulkSearchItem) -> None:
-        """Add an item."""
-        if item.error:
-            self.failures.add(build_catalog()[item.error.code].exit)
-        elif item.response:
-            self.answered = True
-            self.found = self.found or bool(item.response.hits and item.response.convincing)
-
-    @property
-    def status(self) -> Exit:
-        """The exit status: a convincing hit counts most, an error only when every line failed."""
-        if self.found:
-            return Exit.DONE
-        if self.answered or not self.failures:
-            return Exit.NO
-        return Exit.UNUSABLE if self.failures == {Exit.UNUSABLE} else Exit.ERROR
-
-
 def search_lines(
-    search_one: Callable[[SearchRequest], SearchResponse], lines: Iterable[bytes], view: View
-) -> Iterator[BulkSearchItem]:
-    """Yield the response or the error of each line that is not empty.
+    search_one: Callable[[SearchRequest], SearchResponse],
+    lines: Iterable[bytes],
+    settings: Settings,
+    defaults: Mapping[str, Any],
+) -> Iterator[tuple[BulkSearchItem, Exit]]:
+    """Yield the response or the error of each line that is not empty, and its exit status.
 
-    A line is a JSON string or a search request. `search_one` is the `search` of a facade.
+    A line is a JSON string or a search request, which gets the fields of `defaults` that it leaves
+    out. `search_one` is the `search` of a facade.
     """
     filled = (line for line in lines if line.strip())
     for index, line in enumerate(filled):
         query: str | None = None
         try:
-            decoded: str | SearchRequest = decode_request(line, str | SearchRequest)
-            request = SearchRequest(query=decoded) if isinstance(decoded, str) else decoded
-            query = _join_queries(request.query, *request.queries)
-            item = BulkSearchItem(index=index, query=query, response=search_one(request))
+            decoded: str | dict[str, Any] = decode_request(line, str | dict[str, Any])
+            fields = {"query": decoded} if isinstance(decoded, str) else decoded
+            query = _join_queries(fields)
+            fields = {**defaults, **drop_empty_fields(fields, SearchRequest)}
+            request = convert_operation_request("search", fields, settings)
+            reply = search_one(cast("SearchRequest", request))
+            found = BulkSearchItem(index=index, query=query, response=reply)
+            yield found, find_exit_status(reply)
         except Signal as signal:
-            query = _find_query(line) if query is None else query
-            error = classify_error(signal, operation="search", view=view).reply
-            item = BulkSearchItem(index=index, query=query, error=error)
-        yield item
+            fault = classify_error(signal, operation="search", view=build_view(settings))
+            yield BulkSearchItem(index=index, query=query, error=fault.reply), fault.exit
 
 
-def _find_query(line: bytes) -> str | None:
-    """Return the query of a line that is no request, if it has one."""
-    try:
-        fields = msgspec.json.decode(line)
-    except DECODE_ERRORS:
-        return None
-    if not isinstance(fields, dict):
-        return None
+def _join_queries(fields: Mapping[str, Any]) -> str:
+    """Return the queries of a request, which may be invalid."""
     first, more = fields.get("query"), fields.get("queries")
     texts = [first, *(more if isinstance(more, list) else [])]
-    return _join_queries(*(text for text in texts if isinstance(text, str)))
-
-
-def _join_queries(*texts: str) -> str:
-    return " | ".join(filter(None, texts))
+    return " | ".join(text for text in texts if text and isinstance(text, str))

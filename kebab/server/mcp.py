@@ -150,7 +150,7 @@ class McpServer:
                                 waiting.discard(asked)
                         await sender.send(message)
                     with anyio.move_on_after(_LAST_CALLS_S):
-                        while waiting:
+                        while waiting:  # noqa: ASYNC110
                             await anyio.sleep(_DRAIN_PAUSE_S)
 
             async def pass_answers() -> None:

@@ -27,7 +27,7 @@ from kebab.cli.options import (
 from kebab.config.settings import Search, Settings
 from kebab.core.queries import FILTERS
 from kebab.errors.signal import Exit
-from kebab.wire.record import DECODE_ERRORS, find_exit_status
+from kebab.wire.record import find_exit_status
 from kebab.wire.search import (
     MAX_QUERY_BYTES,
     DegradedChannel,
@@ -272,23 +272,13 @@ def _pick_hit(
 def _search_lines(
     context: CommandContext, /, settings: Settings, defaults: dict[str, Any], folder: str | None
 ) -> Exit:
-    from kebab.app.classify import build_view
-    from kebab.server.events import BulkOutcome, search_lines
+    from kebab.server.events import search_lines
 
-    def read_lines() -> Iterator[bytes]:
-        """Yield each line with the defaults; what is no query stays, and is refused later."""
-        for line in iter(sys.stdin.buffer.readline, b"") if sys.stdin else ():
-            try:
-                fields = msgspec.json.decode(line)
-            except DECODE_ERRORS:
-                fields = None
-            fields = {"query": fields} if isinstance(fields, str) else fields
-            yield msgspec.json.encode({**defaults, **fields}) if isinstance(fields, dict) else line
-
-    outcome = BulkOutcome()
+    lines = iter(sys.stdin.buffer.readline, b"") if sys.stdin else ()
+    statuses = set[Exit]()
     with context.open_kebab(settings) as kebab:
         _refresh_folder(context, kebab, folder, ["all lines"])
-        for item in search_lines(kebab.run, read_lines(), build_view(settings)):
+        for item, status in search_lines(kebab.run, lines, settings, defaults):
             context.write_json(item, None)
-            outcome.add(item)
-    return outcome.status
+            statuses.add(status)
+    return min(statuses, default=Exit.NO)  # a convincing hit counts most, then an answer

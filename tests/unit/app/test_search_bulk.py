@@ -1,12 +1,11 @@
 import msgspec
 import pytest
 
-from kebab.app.classify import DEFAULT_VIEW, classify_error
 from kebab.app.search import search_all as search
+from kebab.config.settings import Settings
 from kebab.errors.catalog import InvalidInput, NotIndexed
 from kebab.errors.signal import Exit
-from kebab.server.events import BulkOutcome, search_lines
-from kebab.wire.stream import BulkSearchItem
+from kebab.server.events import search_lines
 from tests.fakes import replies
 
 
@@ -23,14 +22,16 @@ def library(desk):
 
 def answers(library, lines):
     context = library.context()
-    return search_lines(lambda request: search(context, request), lines, DEFAULT_VIEW)
+    defaults = {"limit": 4}
+    found = search_lines(lambda asked: search(context, asked), lines, context.settings, defaults)
+    return (item for item, _ in found)
 
 
 def test_bulk_answers_every_line_in_order(library):
     lines = [
         b'"notes"\n',
         b"\n",
-        b'  {"query": "backup", "limit": 2}\n',
+        b'  {"query": "backup", "limit": 2, "since": ""}\n',
         b"   \n",
         b"{broken\n",
         b'{"query": "notes", "limit": 0}\n',
@@ -49,7 +50,7 @@ def test_bulk_answers_every_line_in_order(library):
     assert [item.query for item in items] == [
         *("notes", "backup", None, "notes", "notes", None, "", None, None, None)
     ]
-    assert [len(item.response.hits) for item in items if item.response] == [10, 2]
+    assert [len(item.response.hits) for item in items if item.response] == [4, 2]
     assert [item.error.details["field"] for item in items if item.error][1] == "$.limit"
     assert all((item.error is msgspec.UNSET) != (item.response is msgspec.UNSET) for item in items)
 
@@ -82,26 +83,20 @@ UNINDEXED = NotIndexed(data_dir="/x", expected="1", found=None)
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "status"),
+    ("outcome", "status"),
     [
-        ([], Exit.NO),
-        ([FOUND, REFUSED], Exit.DONE),
-        ([NOTHING, REFUSED], Exit.NO),
-        ([DOUBTFUL, REFUSED], Exit.NO),
-        ([REFUSED, UNINDEXED], Exit.ERROR),
-        ([UNINDEXED, UNINDEXED], Exit.UNUSABLE),
+        (FOUND, Exit.DONE),
+        (NOTHING, Exit.NO),
+        (DOUBTFUL, Exit.NO),
+        (REFUSED, Exit.ERROR),
+        (UNINDEXED, Exit.UNUSABLE),
     ],
 )
-def test_the_exit_status_says_whether_anything_was_found_or_everything_failed(outcomes, status):
-    outcome = BulkOutcome()
-    for one in outcomes:
-        outcome.add(build_item(one))
+def test_the_exit_status_of_a_line_says_what_was_found(outcome, status):
+    def search_one(_):
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
 
-    assert outcome.status == status
-
-
-def build_item(outcome):
-    if not isinstance(outcome, Exception):
-        return BulkSearchItem(index=0, query=None, response=outcome)
-    error = classify_error(outcome, operation="search", view=DEFAULT_VIEW).reply
-    return BulkSearchItem(index=0, query=None, error=error)
+    ((_, found),) = search_lines(search_one, [b'"x"'], Settings(), {})
+    assert found is status
