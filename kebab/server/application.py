@@ -32,12 +32,10 @@ from kebab.server.events import NO_ENVELOPE, EventEncoder, create_encoder
 from kebab.server.guard import (
     LOOPBACK_NAMES,
     TOKEN_NAME,
-    Admission,
     AsgiApp,
     Guard,
     Refusal,
     Scope,
-    build_hosts,
     load_token,
 )
 from kebab.server.mcp import McpServer
@@ -53,7 +51,6 @@ from kebab.server.requests import (
 from kebab.server.running import ServerFolder, Sessions, build_local_url, open_server_folder
 from kebab.wire.error import ErrorReply
 from kebab.wire.health import RunningServer
-from kebab.wire.ingest import IngestReport
 from kebab.wire.operations import REMOTE_OPERATIONS
 from kebab.wire.record import Reply, encode_json, format_timestamp
 
@@ -85,16 +82,12 @@ _LEAVE_S = 1.0
 
 
 class Site(Struct, frozen=True, kw_only=True):
-    """What the application of one server is built from; it is pickled for worker processes.
-
-    `hosts` and `any_address` are what the header `Host` may name.
-    """
+    """What the application of one server is built from; it is pickled for worker processes."""
 
     options: ServerOptions
     token: str
     folder: Path
-    hosts: frozenset[str]
-    any_address: bool
+    host: str
     max_body_bytes: int
 
 
@@ -126,17 +119,16 @@ def build_application(site: Site) -> AsgiApp:
             timer.daemon = True
             timer.start()
 
-    admission = Admission(
+    return Guard(
+        app=Router(routes, redirect_slashes=False, lifespan=run),
+        refuse=partial(_build_error_response, operations, page),
         token=site.token,
-        hosts=site.hosts,
-        any_address=site.any_address,
+        host=site.host,
         max_body_bytes=site.max_body_bytes,
         open_paths={HEALTH_PATH, *page.open_paths},
         large_paths={f"{PREFIX}/ingest_text"},
         admits=page.admits,
     )
-    router = Router(routes, redirect_slashes=False, lifespan=run)
-    return Guard(router, admission, partial(_build_error_response, operations, page))
 
 
 async def _end_when_idle(operations: Operations) -> None:
@@ -250,8 +242,7 @@ class EventStream:
             ends = encoder.build_failure(inner, status)
             return [*before, *(self._encode(*line) for line in ends)]
         after = [] if encoder.carries(inner) else [encode_json(reply) + b"\n"]
-        is_stopped = isinstance(inner, IngestReport) and inner.cancelled
-        ends = encoder.build_end(inner, status, cancelled=is_stopped)
+        ends = encoder.build_end(inner, status, cancelled=status is Exit.INTERRUPTED)
         return [*(self._encode(*line) for line in ends), *after]
 
     async def _wait(self) -> bool:
@@ -366,15 +357,13 @@ def run_server(
     paths = resolve_paths(settings)
     token = load_token(paths.state)
     silence_loggers()
-    hosts, any_address = build_hosts(address.host)  # what the header `Host` may name
     with closing(open_listener(address)) as listener, ExitStack() as stack:
         folder = stack.enter_context(open_server_folder(paths.state))
         site = Site(
             options=options,
             token=token,
             folder=folder.path,
-            hosts=hosts,
-            any_address=any_address,
+            host=address.host,
             max_body_bytes=settings.ingest.max_file_bytes * 2,  # JSON escapes the text of a file
         )
         bound = Address(address.host, listener.getsockname()[1])

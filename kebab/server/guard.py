@@ -15,7 +15,7 @@ import stat
 from collections.abc import Awaitable, Callable, Collection, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from kebab.durable import hold_lock, replace_file
@@ -114,29 +114,6 @@ class Refusal(Exception):  # noqa: N818 - it carries a signal
         self.headers = headers or {}
 
 
-class Admission(NamedTuple):
-    """Which requests are let in.
-
-    `hosts` are the names that a `Host` header may have; with `any_address` every IP address too,
-    because a page cannot take the name of one. `open_paths` need no token. Only `large_paths` take
-    a body of `max_body_bytes`. `admits` says whether a header `Cookie` replaces the token.
-    """
-
-    token: str
-    hosts: Collection[str]
-    any_address: bool
-    max_body_bytes: int
-    open_paths: Collection[str]
-    large_paths: Collection[str] = ()
-    admits: Callable[[Scope, str], bool] | None = None
-
-
-def build_hosts(host: str) -> tuple[frozenset[str], bool]:
-    """Return the names and whether any address is one, for a server that is bound to a host."""
-    address = read_address(host)
-    return LOOPBACK_NAMES | {host.lower()}, address is not None and address.is_unspecified
-
-
 def read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     """Return an IP address, None for a name."""
     try:
@@ -145,13 +122,24 @@ def read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | N
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Guard:
-    """The outermost layer of the server; `refuse` turns an exception into a response."""
+    """The outermost layer of the server; `refuse` turns an exception into a response.
+
+    A `Host` header names this machine or the `host` that the server is bound to; where that is any
+    address, it may be every IP address, because a page cannot take the name of one. `open_paths`
+    need no token. Only `large_paths` take a body of `max_body_bytes`. `admits` says whether a
+    header `Cookie` replaces the token.
+    """
 
     app: AsgiApp
-    admission: Admission
     refuse: Callable[[Scope, Exception], Awaitable[AsgiApp]]
+    token: str
+    host: str
+    max_body_bytes: int
+    open_paths: Collection[str]
+    large_paths: Collection[str] = ()
+    admits: Callable[[Scope, str], bool] = lambda *_: False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -181,9 +169,9 @@ class Guard:
     def _check(self, scope: Scope) -> None:
         """Raise a `Refusal` for a request that is not let in."""
         host = _get_header(scope, "host")
-        name = _read_host_name(host or "")
-        is_address = self.admission.any_address and read_address(name) is not None
-        if name not in self.admission.hosts and not is_address:
+        name, bound = _read_host_name(host or ""), read_address(self.host)
+        is_address = bound is not None and bound.is_unspecified and read_address(name) is not None
+        if name not in {*LOOPBACK_NAMES, self.host.lower()} and not is_address:
             cause = f"the host is not this server: {(host or 'none')[:255]}"
             raise Refusal(UsageInvalid(option="Host", cause=cause), _FORBIDDEN)
         origin, site = _get_header(scope, "origin"), _get_header(scope, "sec-fetch-site")
@@ -194,8 +182,8 @@ class Guard:
             cause = f"requests of other web pages are refused: {origin[:255]}"
             raise Refusal(UsageInvalid(option="Origin", cause=cause), _FORBIDDEN)
         if (
-            scope["path"] not in self.admission.open_paths
-            and not is_authorized(_get_header(scope, "authorization"), self.admission.token)
+            scope["path"] not in self.open_paths
+            and not is_authorized(_get_header(scope, "authorization"), self.token)
             and not self._has_session(scope, site, is_own=is_own)
         ):
             raise Refusal(Unauthorized(), headers={"WWW-Authenticate": 'Bearer realm="kebab"'})
@@ -212,13 +200,11 @@ class Guard:
         A browser sends cookies with requests of any other port of this machine too, so a request
         that another page began has no session, and what changes something must say its origin.
         """
-        if self.admission.admits is None:
-            return False
         reads = scope["method"] in {"GET", "HEAD"}
         if not (is_own or (reads and site in {None, "none"})):
             return False
         cookies = [value for key, value in scope["headers"] if key.lower() == b"cookie"]
-        return self.admission.admits(scope, b"; ".join(cookies).decode("latin-1"))
+        return self.admits(scope, b"; ".join(cookies).decode("latin-1"))
 
     def _limit_body(self, scope: Scope, receive: Receive) -> Receive:
         """Return a function that receives a body of limited size, in limited time."""
@@ -243,8 +229,8 @@ class Guard:
         return receive_and_count
 
     def _check_size(self, scope: Scope, size: int) -> None:
-        limit = self.admission.max_body_bytes
-        if scope["path"] not in self.admission.large_paths:
+        limit = self.max_body_bytes
+        if scope["path"] not in self.large_paths:
             limit = min(limit, MOST_REQUEST_BYTES)
         if size > limit:
             # The rest of the body is not read, so the connection cannot be used again.

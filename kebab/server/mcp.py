@@ -44,7 +44,7 @@ with translate_import_errors("the MCP server", "mcp", extra="mcp"):
     from mcp.server.stdio import stdio_server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
     from mcp.shared.exceptions import MCPError
-    from mcp_types import INVALID_PARAMS, JSONRPCNotification, JSONRPCRequest
+    from mcp_types import INVALID_PARAMS, JSONRPCRequest
 
     del BaseModel.model_config["defer_build"]
 
@@ -141,13 +141,11 @@ class McpServer:
                 """Pass messages on; the input ends when all requests are answered."""
                 async with source, sender:
                     async for message in source:
-                        match getattr(message, "message", None):
-                            case JSONRPCRequest(id=asked):
-                                waiting.add(asked)
-                            case JSONRPCNotification(
-                                method="notifications/cancelled", params={"requestId": asked}
-                            ):
-                                waiting.discard(asked)
+                        sent: Any = getattr(message, "message", None)
+                        if isinstance(sent, JSONRPCRequest):
+                            waiting.add(sent.id)
+                        elif getattr(sent, "method", "") == "notifications/cancelled":
+                            waiting.discard((sent.params or {}).get("requestId"))
                         await sender.send(message)
                     with anyio.move_on_after(_LAST_CALLS_S):
                         while waiting:  # noqa: ASYNC110
@@ -174,7 +172,7 @@ class McpServer:
             with self._operations.open("search", settings) as kebab:
                 return build_instructions(kebab)
         except Exception as fault:  # noqa: BLE001 - a client shall see the tools and the reason
-            reply = report_failure("schema", fault, None).reply
+            reply = report_failure("schema", fault, None)
             return f"The index of kebab cannot be read: {reply.message}. Tell the user."
 
     async def _list_tools(self, *_: Any) -> dict[str, Any]:
@@ -229,7 +227,7 @@ class McpServer:
         self, tool: type[Tool], fault: BaseException, settings: Settings | None
     ) -> dict[str, Any]:
         """Return the result for an exception: how to mend the call, and its `error.v1`."""
-        reply = report_failure(tool.operation, fault, settings).reply
+        reply = report_failure(tool.operation, fault, settings)
         text = self._render(reply)
         if isinstance(fault, InvalidInput):
             schema = build_input_schema(tool)

@@ -6,7 +6,7 @@ in it, which every operation handles as Ctrl-C on the command line. Quick operat
 long ones.
 
 `kebab.app.facade` makes the request from its JSON, `Kebab.run` runs it on a knowledge base that
-stays open between the calls, `format_reply` adds the envelope, and `report_failure` turns an
+stays open between the calls, `format_event` adds the envelope, and `report_failure` turns an
 exception of any step into `error.v1`, and logs it.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kebab.app.classify import ClassifiedError, build_view, classify_error
+from kebab.app.classify import build_view, classify_error
 from kebab.app.errors import FailedCall, log_failure
 from kebab.app.facade import Kebab, decode_operation_request, find_operation_status
 from kebab.app.model_adapters import Embedders
@@ -141,14 +141,7 @@ def find_command_name(operation: str) -> str:
     return OPERATIONS[operation].command if operation in OPERATIONS else operation
 
 
-def format_reply(operation: str, reply: Reply, *, cancel: Cancel | None = None) -> Reply:
-    """Return a reply with the envelope that the command line gives it."""
-    return format_event(operation, reply, find_operation_status(reply, cancel))
-
-
-def report_failure(
-    operation: str, fault: BaseException, settings: Settings | None
-) -> ClassifiedError:
+def report_failure(operation: str, fault: BaseException, settings: Settings | None) -> ErrorReply:
     """Log an exception, and return it as `error.v1` with its envelope.
 
     The settings are None when they are unusable.
@@ -161,9 +154,7 @@ def report_failure(
         reply = msgspec.structs.replace(reply, hint=f"kebab errors --id {reply.correlation_id}")
     provider = settings.models.llm.provider if settings else None
     log_failure(fault, classified, FailedCall(tuple(command.split()), provider=provider))
-    return ClassifiedError(
-        format_event(operation, reply, classified.exit), classified.exit, classified.quiet
-    )
+    return format_event(operation, reply, classified.exit)
 
 
 def format_event(operation: str, event: R, status: Exit | None = None) -> R:
@@ -336,7 +327,8 @@ class Operations:
             request = decode_operation_request(operation, raw, settings)
             with self.open(operation, settings) as kebab:
                 reply = kebab.run(request, report=call.report, cancel=call.cancel)
-            return Outcome(200, format_reply(operation, reply, cancel=call.cancel))
+            status = find_operation_status(reply, call.cancel)
+            return Outcome(200, format_event(operation, reply, status))
         except BaseException as fault:  # noqa: BLE001 - the edge of the request
             return build_failure(operation, fault, settings)
 
@@ -359,7 +351,7 @@ def build_failure(
     operation: str, fault: BaseException, settings: Settings | None, status: int | None = None
 ) -> Outcome:
     """Log an exception and return it as `error.v1`; the status is that of its row unless given."""
-    reply = report_failure(operation, fault, settings).reply
+    reply = report_failure(operation, fault, settings)
     if isinstance(fault, UsageInvalid):
         reply = msgspec.structs.replace(reply, hint=_USAGE_HINT)
     return Outcome(status or build_catalog()[reply.code].http, reply)

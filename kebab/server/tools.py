@@ -60,6 +60,7 @@ which an empty result is judged.
 WITH_ASK = "--with-ask"
 """The flag that offers the tool `ask`."""
 
+
 def pick_fields(reply: Struct, *names: str, **always: Any) -> Result:
     """Return a result: what is always in it, and those fields of a reply that say something."""
     found = {name: value for name in names if (value := getattr(reply, name))}

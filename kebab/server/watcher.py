@@ -15,13 +15,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
 from kebab.app.classify import build_view, classify_error
-from kebab.app.context import AppContext, SystemClock
+from kebab.app.context import AppContext
 from kebab.app.facade import Kebab
 from kebab.config.settings import Settings
 from kebab.core.documents import Source, build_named_files_key, parse_named_files
@@ -33,7 +34,6 @@ from kebab.core.files import (
     resolve_folder_links,
     resolve_links,
 )
-from kebab.core.ports import Clock
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import Locked, NotIndexed
 from kebab.errors.signal import Signal
@@ -360,23 +360,6 @@ _LAST_LOCK_RETRY_S = 5.0
 Ingest: TypeAlias = Callable[[IngestRequest], IngestReport]
 
 
-class WatchPorts(Struct, frozen=True, kw_only=True):
-    """What a watcher needs.
-
-    `ingest` runs in silence, `ingest_first` shows its progress. `describe` turns a signal into the
-    error that callers see.
-    """
-
-    ingest: Ingest
-    ingest_first: Ingest
-    folders: FolderWatch
-    clock: Clock
-    describe: Callable[[Signal], ErrorReply]
-    emit: Callable[[WatchEvent], None]
-    is_stopped: Callable[[], bool]
-    measure_work: Callable[[], float] = time.process_time
-
-
 class _Pending(Struct):
     """What the next run reads, and when it may begin."""
 
@@ -389,21 +372,33 @@ class _Pending(Struct):
         self.everything = self.everything or changes.everything
 
 
+@dataclass(kw_only=True, eq=False)
 class Watcher:
-    """Watches the files that an index is made of, until it is cancelled."""
+    """Watches the files that an index is made of, until it is cancelled.
 
-    def __init__(self, ports: WatchPorts, paths: list[str]) -> None:
-        self._ports = ports
-        self._paths = paths
+    `ingest` runs in silence, `ingest_first` shows its progress. `describe` turns a signal into the
+    error that callers see.
+    """
+
+    paths: list[str]
+    ingest: Ingest
+    ingest_first: Ingest
+    folders: FolderWatch
+    describe: Callable[[Signal], ErrorReply]
+    emit: Callable[[WatchEvent], None]
+    is_stopped: Callable[[], bool]
+    clock: Callable[[], float] = time.monotonic
+    measure_work: Callable[[], float] = time.process_time
+
+    def __post_init__(self) -> None:
+        """Begin with a scan of everything."""
         self._pending = _Pending()
         self._runs = self._failures = 0
         self._retry_s = 0.0
         self._last_error: str | None = None
-        self._last_scan = self._started = ports.clock.monotonic()
-        self._looked = self._started
+        self._last_scan = self._looked = self._started = self.clock()
         self._faulty: set[tuple[str, str]] = set()
-        self._interrupted = False
-        self._is_polling = False
+        self._interrupted = self._is_polling = False
 
     def run(self) -> WatchReport:
         """Bring the index up to date, then follow changes; return the summary in the end.
@@ -412,69 +407,64 @@ class Watcher:
             Signal: The first run fails for another reason than a lock.
         """
         try:
-            while not self._is_stopped and not self._index(self._ports.ingest_first, first=True):
-                time.sleep(min(0.1, max(0.0, self._pending.due - self._now)))
-            if not self._is_stopped:
+            while not self._has_ended() and not self._index(self.ingest_first, first=True):
+                time.sleep(min(0.1, max(0.0, self._pending.due - self.clock())))
+            if not self._has_ended():
                 self._open_folders()
-                self._ports.emit(WatchEvent(kind="started", folders=self._ports.folders.locations))
-            while not self._is_stopped:
-                if self._pending.due <= self._now and (
+                self.emit(WatchEvent(kind="started", folders=self.folders.locations))
+            while not self._has_ended():
+                if self._pending.due <= self.clock() and (
                     self._pending.everything or self._pending.paths
                 ):
-                    self._index(self._ports.ingest)
+                    self._index(self.ingest)
                 self._collect()
         finally:
-            self._ports.folders.close()
+            self.folders.close()
         return WatchReport(
-            folders=self._ports.folders.locations,
+            folders=self.folders.locations,
             runs=self._runs,
             failures=self._failures,
             polling=self._is_polling,
             interrupted=self._interrupted,
-            duration_ms=round((self._now - self._started) * 1000),
+            duration_ms=round((self.clock() - self._started) * 1000),
         )
 
-    @property
-    def _now(self) -> float:
-        return self._ports.clock.monotonic()
-
-    @property
-    def _is_stopped(self) -> bool:
-        return self._interrupted or self._ports.is_stopped()
+    def _has_ended(self) -> bool:
+        return self._interrupted or self.is_stopped()
 
     def _open_folders(self) -> None:
         """Watch the folders as they are now; what changed before is found by a scan."""
-        self._ports.folders.open()
+        self.folders.open()
         self._pending.everything = True
         self._report_obstacle()
 
     def _report_obstacle(self) -> None:
-        obstacle = self._ports.folders.obstacle
+        obstacle = self.folders.obstacle
         if obstacle and not self._is_polling:
             message = f"{obstacle.reason}; the folders are scanned from time to time instead"
             event = WatchEvent(kind="polling", message=message, hint=obstacle.hint)
-            self._ports.emit(event)
+            self.emit(event)
         self._is_polling = obstacle is not None
 
     def _collect(self) -> None:
         """Wait for changes, and look at the folders."""
-        self._pending.add(self._ports.folders.wait())
+        self._pending.add(self.folders.wait())
         self._report_obstacle()
-        if self._now - self._looked >= _TICK_S:
-            self._looked = self._now
-            if self._ports.folders.has_moved():
+        if self.clock() - self._looked >= _TICK_S:
+            self._looked = self.clock()
+            if self.folders.has_moved():
                 self._open_folders()
         interval = _POLL_INTERVAL_S if self._is_polling else _SCAN_INTERVAL_S
-        if self._now - self._last_scan >= interval:
+        if self.clock() - self._last_scan >= interval:
             self._pending.everything = True
 
     def _index(self, ingest: Ingest, *, first: bool = False) -> bool:
         """Run over what is pending; return whether that worked."""
         taken, self._pending = self._pending, _Pending(everything=False)
-        request = IngestRequest(paths=self._paths)
+        request = IngestRequest(paths=self.paths)
         if not taken.everything:
             request = IngestRequest(paths=sorted(taken.paths), changed=True)
-        began, worked = self._now, self._ports.measure_work()
+        began, worked = self.clock(), self.measure_work()
         try:
             report = ingest(request)
         except Signal as signal:
@@ -486,16 +476,16 @@ class Watcher:
             is_locked = isinstance(signal, Locked)
             longest = _LAST_LOCK_RETRY_S if is_locked else _LAST_RETRY_S
             self._retry_s = min(longest, max(_FIRST_RETRY_S, 2 * self._retry_s))
-            self._pending.due = self._now + self._retry_s
+            self._pending.due = self.clock() + self._retry_s
             self._failures += not is_locked
-            error = self._ports.describe(signal)
+            error = self.describe(signal)
             if self._last_error != (about := f"{error.code} {'' if is_locked else error.message}"):
                 self._last_error = about
-                self._ports.emit(WatchEvent(kind="waiting" if is_locked else "failed", error=error))
+                self.emit(WatchEvent(kind="waiting" if is_locked else "failed", error=error))
             return False
         self._retry_s, self._last_error = 0.0, None
-        rest = _REST_SHARE * (self._ports.measure_work() - worked)
-        self._pending.due = self._now + (0.0 if first else min(rest, _LONGEST_REST_S))
+        rest = _REST_SHARE * (self.measure_work() - worked)
+        self._pending.due = self.clock() + (0.0 if first else min(rest, _LONGEST_REST_S))
         if taken.everything:
             self._last_scan = began
         self._interrupted = report.cancelled
@@ -514,7 +504,7 @@ class Watcher:
         self._faulty = faulty if everything else self._faulty | faulty
         if any(counts.values()) or report.embedding.embedded or always:
             self._runs += 1
-            self._ports.emit(WatchEvent(kind="indexed", report=report))
+            self.emit(WatchEvent(kind="indexed", report=report))
 
 
 def build_watcher(  # noqa: PLR0913 - what differs between the foreground and a thread
@@ -547,16 +537,15 @@ def build_watcher(  # noqa: PLR0913 - what differs between the foreground and a 
         return kebab.run(request, cancel=cancel)
 
     silence_ms, view = settings.watch.debounce_ms, build_view(settings)
-    ports = WatchPorts(
+    return Watcher(
+        paths=paths,
         ingest=ingest,
         ingest_first=ingest_first or ingest,
         folders=FolderWatch(find_folders, lambda some: watch_folders(some, has_ended, silence_ms)),
-        clock=SystemClock(),
         describe=lambda signal: classify_error(signal, operation="watch", view=view).reply,
         emit=emit,
         is_stopped=has_ended,
     )
-    return Watcher(ports, paths)
 
 
 _STOP_S = 10.0

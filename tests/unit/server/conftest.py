@@ -28,7 +28,6 @@ from kebab.server.application import (
     open_listener,
     silence_loggers,
 )
-from kebab.server.guard import build_hosts
 from kebab.server.mcp import McpServer
 from kebab.server.requests import Operations, ServerOptions
 from kebab.server.running import create_pass
@@ -132,15 +131,13 @@ def make_site(make_options, tmp_path) -> Callable[..., Site]:
     """Return a function that returns a site with these options."""
 
     def make(host: str = "127.0.0.1", **changes: Any) -> Site:
-        hosts, any_address = build_hosts(host)
         folder = tmp_path / "server"
         folder.mkdir(exist_ok=True)
         return Site(
             options=make_options(**changes),
             token=TOKEN,
             folder=folder,
-            hosts=hosts,
-            any_address=any_address,
+            host=host,
             max_body_bytes=LIMIT,
         )
 

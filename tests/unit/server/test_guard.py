@@ -6,14 +6,7 @@ from starlette.responses import PlainTextResponse
 from starlette.testclient import TestClient
 
 from kebab.errors.catalog import IoError
-from kebab.server.guard import (
-    TOKEN_NAME,
-    Admission,
-    Guard,
-    build_hosts,
-    is_authorized,
-    load_token,
-)
+from kebab.server.guard import TOKEN_NAME, Guard, is_authorized, load_token
 from tests.unit.server.conftest import BEARER, LIMIT, TOKEN, read_until
 
 HEALTH, SEARCH = "/v1/health", "/v1/search"
@@ -198,13 +191,19 @@ def test_only_a_bearer_with_the_token_is_let_in(header, expected):
 def door():
     """Return a client of a server whose page lets the cookie `in` in."""
     admits = lambda scope, cookies: scope["server"][1] == 7717 and "in" in cookies.split("; ")  # noqa: E731
-    hosts, any_address = build_hosts("127.0.0.1")
-    admission = Admission(TOKEN, hosts, any_address, LIMIT, (), admits=admits)
 
     async def refuse(_, fault):
         return PlainTextResponse("refused", fault.status or 401)
 
-    app = Guard(PlainTextResponse("here"), admission, refuse)
+    app = Guard(
+        app=PlainTextResponse("here"),
+        refuse=refuse,
+        token=TOKEN,
+        host="127.0.0.1",
+        max_body_bytes=LIMIT,
+        open_paths=(),
+        admits=admits,
+    )
     return TestClient(app, base_url="http://127.0.0.1:7717", headers={"Cookie": "a=b; in"})
 
 

@@ -13,7 +13,6 @@ from kebab.server.watcher import (
     Obstacle,
     WatchedFolder,
     Watcher,
-    WatchPorts,
 )
 from tests.fakes import replies
 
@@ -30,14 +29,8 @@ def changed(*paths):
 class Clock:
     def __init__(self):
         self.time = 1000.0
-        self.ahead = 0.0
-        self.step = 0.0
-
-    def now(self):
-        return self.time + self.ahead
 
     def monotonic(self):
-        self.time += self.step
         return self.time
 
 
@@ -98,17 +91,17 @@ class World:
 
     def watch(self, *script, paths=()):
         self.script = list(script)
-        ports = WatchPorts(
+        return Watcher(
+            paths=list(paths),
             ingest=self.ingest,
             ingest_first=self.ingest,
             folders=self.folders,
-            clock=self.clock,
+            clock=self.clock.monotonic,
             describe=lambda signal: build_error_reply(signal, operation="watch"),
             emit=self.events.append,
             is_stopped=lambda: self.ended,
             measure_work=self.clock.monotonic,
-        )
-        return Watcher(ports, list(paths)).run()
+        ).run()
 
     @property
     def runs(self):
