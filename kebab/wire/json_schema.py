@@ -1,8 +1,10 @@
 """Lists the declared wire objects by name, and builds JSON Schema 2020-12 documents of them."""
 
-import dataclasses
 import difflib
+from functools import cache
 from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 import msgspec
@@ -13,26 +15,23 @@ from kebab.errors.signal import Signal
 from kebab.wire.health import SchemaDocument
 from kebab.wire.record import LookupFault, NotFound, Record, Reply, Request, read_field_docstrings
 
-_MODULES = (
-    *("ask", "error", "evals", "fetch", "health", "ingest", "library", "published", "record"),
-    *("review", "search", "stream"),
-)
-"""The modules that declare wire records; a test finds a module that is missing here."""
+
+@cache
+def _list_structs() -> dict[str, type[Struct]]:
+    """Return every declared structure by the name of its class."""
+    names = (module.name for module in iter_modules([str(Path(__file__).parent)]))
+    return {
+        item.__name__: item
+        for name in names
+        for item in vars(import_module(f"kebab.wire.{name}")).values()
+        if isinstance(item, type) and issubclass(item, Struct)
+    }
 
 
 def list_records() -> list[type[Struct]]:
     """Return each wire record that has a `schema_version`, ordered by it."""
-    found = {
-        item
-        for module in _MODULES
-        for item in vars(import_module(f"kebab.wire.{module}")).values()
-        if (
-            isinstance(item, type)
-            and issubclass(item, Record | Request)
-            and get_schema_name(item) is not None
-        )
-    }
-    return sorted(found, key=lambda record_type: get_schema_name(record_type) or "")
+    found = (one for one in _list_structs().values() if issubclass(one, Record | Request))
+    return sorted(filter(get_schema_name, found), key=lambda one: get_schema_name(one) or "")
 
 
 def list_schema_names() -> list[str]:
@@ -62,7 +61,7 @@ def build_schemas() -> dict[str, Schema]:
     from kebab.wire.citation import Citation
 
     schemas = {str(get_schema_name(form)): build_schema(form) for form in list_records()}
-    schemas["citation.v1"] = _build_document("citation.v1", Citation, _collect_parts(Citation))
+    schemas["citation.v1"] = _build_document("citation.v1", Citation)
     return dict(sorted(schemas.items()))
 
 
@@ -80,7 +79,7 @@ def find_schema(name: str) -> SchemaDocument | NotFound:
 
 def build_schema(form: type[Struct]) -> Schema:
     """Return the schema of one wire object; a reply requires its envelope."""
-    schema = _build_document(str(get_schema_name(form)), form, _collect_parts(form))
+    schema = _build_document(str(get_schema_name(form)), form)
     if issubclass(form, Reply):
         schema["required"] = _ENVELOPE
     return schema
@@ -92,25 +91,18 @@ def build_detail_schema(signal: type[Signal]) -> Schema:
     `--verbose` adds `chain` to those of any code. Of a code whose message is not public any detail
     may be held back.
     """
-    fields = [
-        (
-            field.name,
-            field.type,
-            msgspec.NODEFAULT if field.default is dataclasses.MISSING else field.default,
-        )
-        for field in dataclasses.fields(signal)  # type: ignore[arg-type]
-    ]
-    form = msgspec.defstruct(f"{signal.__name__}Details", fields, kw_only=True)
-    ((_, schema),) = msgspec.json.schema_components([form])[1].items()
+    ((_, schema),) = msgspec.json.schema_components([signal])[1].items()
     required = {"required": schema["required"] if signal.public else []}
     properties = {**schema["properties"], "chain": _CHAIN}
-    return {**schema, **required, "title": form.__name__, "properties": properties}
+    title = f"{signal.__name__}Details"
+    kept = {key: value for key, value in schema.items() if key != "description"}
+    return {**kept, **required, "title": title, "properties": properties}
 
 
-def _build_document(name: str, form: Any, parts: dict[str, type[Struct]]) -> Schema:
+def _build_document(name: str, form: Any) -> Schema:
     (root,), components = msgspec.json.schema_components([form], ref_template="#/$defs/{name}")
     for part, schema in components.items():
-        _describe(schema, parts[part])
+        _describe(schema, _list_structs()[part])
     referenced = components.get(str(root.get("$ref", "")).rpartition("/")[2], {})
     title = referenced.get("description") if components else name
     return {
@@ -140,21 +132,3 @@ def _describe(schema: Schema, form: type[Struct]) -> None:
             }
             for code, signal in build_catalog().items()
         ]
-
-
-def _collect_parts(form: Any) -> dict[str, type[Struct]]:
-    """Return every struct that a form is made of, by its name."""
-    found: dict[str, type[Struct]] = {}
-    waiting = [msgspec.inspect.type_info(form)]
-    while waiting:
-        info = waiting.pop()
-        if isinstance(info, msgspec.inspect.StructType):
-            if info.cls.__name__ in found:
-                continue
-            found[info.cls.__name__] = info.cls
-            waiting += [field.type for field in info.fields]
-        else:
-            inner = [getattr(info, name, None) for name in ("type", "item_type", "value_type")]
-            several = [*getattr(info, "types", ()), *getattr(info, "item_types", ())]
-            waiting += [one for one in (*inner, *several) if isinstance(one, msgspec.inspect.Type)]
-    return found

@@ -1,12 +1,7 @@
-import importlib
-import pkgutil
-
 import jsonschema
 import msgspec
 
-import kebab.wire
-from kebab.wire.json_schema import build_schemas, get_schema_name, list_records
-from kebab.wire.record import Record, Request
+from kebab.wire.json_schema import build_schemas
 
 _DOCUMENTS = build_schemas()
 
@@ -70,20 +65,3 @@ def test_the_details_of_an_error_are_typed_by_its_code():
     assert not validator.is_valid(error | {"details": {"what": "file", "size": "3", "limit": 2}})
     assert not validator.is_valid(error | {"code": "made_up"})
     assert not validator.is_valid({k: v for k, v in error.items() if k != "timestamp"})
-
-
-def test_no_declared_form_is_missing():
-    modules = [
-        importlib.import_module(f"kebab.wire.{module.name}")
-        for module in pkgutil.iter_modules(kebab.wire.__path__)
-    ]
-    declared = {
-        thing
-        for module in modules
-        for thing in vars(module).values()
-        if isinstance(thing, type)
-        and issubclass(thing, Record | Request)
-        and get_schema_name(thing)
-    }
-
-    assert declared == set(list_records())
