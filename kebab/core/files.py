@@ -1,11 +1,12 @@
 """Declares the files that a scan finds, its rules, and what it leaves out; settings of OCR."""
 
+import json
 import os
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
 from kebab.core.ids import compute_digest
 
@@ -174,12 +175,8 @@ class ScanRules(Struct, frozen=True, kw_only=True):
 
     def compute_digest(self) -> str:
         """Return a digest that changes with the rules."""
-        limits = (str(self.hidden), str(self.max_file_bytes))
-        media = ("left out", *sorted(self.left_out), "readable", *sorted(self.readable))
-        media += tuple(f"{name} {one}" for name, one in sorted(self.added.items()))
-        defaults = ("defaults", _DEFAULTS_VERSION, "archives", self.archives)
-        secrets = ("secret files", *self.secret_files, *defaults)
-        return compute_digest(*limits, "exclude", *self.exclude, *media, *secrets)
+        fields = json.dumps(to_builtins(self, order="deterministic"))
+        return compute_digest("defaults", _DEFAULTS_VERSION, fields)
 
 
 class SeenFiles(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,8 @@
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from hashlib import blake2b
+from functools import partial
+from hashlib import blake2b, file_digest
 from itertools import pairwise
 from typing import BinaryIO, NewType, TypeAlias
 
@@ -16,7 +17,6 @@ DocNumber = NewType("DocNumber", int)
 """The integer that identifies a document in one snapshot."""
 
 _ID_BYTES = 16
-_HASHED_AT_ONCE = 1 << 20
 
 
 def compute_digest(*parts: str, size: int = _ID_BYTES) -> str:
@@ -36,10 +36,7 @@ def hash_content(data: bytes) -> str:
 
 def hash_file(file: BinaryIO) -> str:
     """Return the hash of the bytes of a file, as `hash_content` does, without holding them."""
-    state = blake2b(digest_size=32)
-    while data := file.read(_HASHED_AT_ONCE):
-        state.update(data)
-    return state.hexdigest()
+    return file_digest(file, partial(blake2b, digest_size=32)).hexdigest()  # type: ignore[arg-type]
 
 
 def compute_named_hash(size: int, mtime_ns: int) -> str:

@@ -189,9 +189,6 @@ class VectorWriter(Protocol):
 
 PictureTask: TypeAlias = Literal["ocr", "caption"]
 
-UNREAD_PICTURE = "a picture is not searched, the next ingest asks again"
-"""What the warning about a picture begins with that no model could read."""
-
 
 class PictureAnswer(NamedTuple):
     """What a model wrote about a page of a picture, empty without text; or why it wrote nothing.
@@ -249,6 +246,6 @@ def describe_answers(answers: Sequence[PictureAnswer]) -> list[str]:
     faults = [fault.format_message() for fault in list_failures(answers)]
     cut = any(answer.is_cut for answer in answers)
     return [
-        *(f"{UNREAD_PICTURE}: {fault}" for fault in faults),
+        *(f"a picture is not searched, the next ingest asks again: {fault}" for fault in faults),
         *(["text of a picture was cut: the answer of the model was too long"] if cut else []),
     ]

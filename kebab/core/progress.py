@@ -71,25 +71,17 @@ _SHORTEST_S = 3.0
 _EVERY_S = 0.5
 
 
-class _Sample(NamedTuple):
-    """The state of a phase at a time."""
-
-    clock: float
-    done: int
-
-
 class RateMeter:
     """Adds the rate of the last minute, and the time that is left, to the events of work.
 
-    A phase begins with another unit, and with a count below the last one.
-
-    `clock` returns monotonic seconds.
+    A phase begins with another unit, and with a count below the last one. `clock` returns monotonic
+    seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._phase: tuple[str | None, str | None] = (None, None)
-        self._samples: deque[_Sample] = deque()
+        self._samples: deque[tuple[float, int]] = deque()  # times, with what was done
         self._last = 0
 
     def add_estimate(self, event: Progress) -> Progress:
@@ -101,12 +93,12 @@ class RateMeter:
             self._phase = phase
             self._samples.clear()
         self._last = event.done
-        if not self._samples or now - self._samples[-1].clock >= _EVERY_S:
-            self._samples.append(_Sample(now, event.done))
-        while now - self._samples[0].clock > WINDOW_S and len(self._samples) > 1:
+        if not self._samples or now - self._samples[-1][0] >= _EVERY_S:
+            self._samples.append((now, event.done))
+        while now - self._samples[0][0] > WINDOW_S and len(self._samples) > 1:
             self._samples.popleft()
-        first, last = self._samples[0], self._samples[-1]
-        seconds, done = last.clock - first.clock, last.done - first.done
+        (began, before), (last, after) = self._samples[0], self._samples[-1]
+        seconds, done = last - began, after - before
         if seconds < _SHORTEST_S or done <= 0:
             return event
         rate = done / seconds

@@ -1,6 +1,4 @@
-"""Declares what reviews work with.
-
-Markup, units, and the stored runs.
+"""Declares what reviews work with: markup, units, and the stored runs.
 
 Offsets are code points of the text unless a docstring says otherwise.
 
@@ -17,10 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from kebab.wire.record import FinishName
-from kebab.wire.review import (
-    AgentItem,
-    ItemWarning,
-)
+from kebab.wire.review import AgentItem, ItemWarning
 
 if TYPE_CHECKING:
     from kebab.core.queries import StoredChunk

@@ -40,14 +40,7 @@ from kebab.server.guard import (
 )
 from kebab.server.mcp import McpServer
 from kebab.server.page import WebPage
-from kebab.server.requests import (
-    Call,
-    Failed,
-    Operations,
-    Outcome,
-    ServerOptions,
-    format_event,
-)
+from kebab.server.requests import Call, Failed, Operations, Outcome, ServerOptions, format_event
 from kebab.server.running import ServerFolder, Sessions, build_local_url, open_server_folder
 from kebab.wire.error import ErrorReply
 from kebab.wire.health import RunningServer

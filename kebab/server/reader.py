@@ -32,11 +32,7 @@ from kebab.server.requests import Failed, Outcome
 from kebab.source.content import read_front_matter
 from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
-from kebab.wire.library import (
-    DocInspection,
-    FetchResult,
-    InspectDocRequest,
-)
+from kebab.wire.library import DocInspection, FetchResult, InspectDocRequest
 from kebab.wire.record import LookupFault, NotFound, Request
 
 Run: TypeAlias = Callable[[Request[Any]], Awaitable[Any]]

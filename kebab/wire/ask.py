@@ -151,7 +151,6 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     grounded: bool
     """Whether this is an answer; false for every refusal."""
     refusal_reason: RefusalName | None
-    """Why there is no answer."""
     answers_question: Literal["likely", "uncertain", "no"] = "likely"
     """Whether the answer is about what was asked: `uncertain` when the cited passages may be about
     something else, which `warnings` explains; `no` for every refusal."""
@@ -171,7 +170,6 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     prompt_template_version: str | None
     """The version of the prompt; null without a model."""
     retrieval: AnswerRetrieval
-    """The search that came before the answer."""
     usage: AnswerUsage
     warnings: list[AnswerWarning]
     session_id: str | None
@@ -182,7 +180,6 @@ class Answer(Reply, frozen=True, kw_only=True, tag="answer.v1"):
     stop_reason: StopName = "completed"
     """Why writing ended: `cancelled` by the person, `max_tokens` at the limit of an answer."""
     cancel_observed: bool = False
-    """Whether the person asked to stop while the answer was written."""
     coverage: Coverage | None = None
     """What the index covers of the searched sources; without it nothing is known to be absent."""
 
@@ -250,16 +247,12 @@ class SessionTurn(Struct, frozen=True, kw_only=True):
     answer: str
     """The answer, or the sentence of the refusal."""
     refusal_reason: RefusalName | None
-    """Why there was no answer; null when there was one."""
     mode: AnswerModeName
-    """Whether a language model wrote the answer."""
     model: str | None
     """The name of the model; null without one."""
     created_at: str
     stop_reason: StopName = "completed"
-    """Why writing the answer ended."""
     cancel_observed: bool = False
-    """Whether the person asked to stop while the answer was written."""
 
 
 class SessionTranscript(Reply, frozen=True, kw_only=True, tag="session_transcript.v1"):
@@ -267,7 +260,6 @@ class SessionTranscript(Reply, frozen=True, kw_only=True, tag="session_transcrip
 
     session: SessionSummary
     turns: list[SessionTurn]
-    """The turns in order."""
 
 
 class SessionRemoved(Reply, frozen=True, kw_only=True, tag="session_removed.v1"):

@@ -30,7 +30,6 @@ class PageSpan(Struct, frozen=True, kw_only=True):
     number: Positive
     """The number of the page, from 1."""
     of: Positive
-    """The number of pages."""
 
 
 class CellSpan(Struct, frozen=True, kw_only=True):
@@ -70,7 +69,6 @@ class _Citation(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """The place of a passage in the user's file."""
 
     schema_version: Literal["citation.v1"] = "citation.v1"
-    """Always `citation.v1`."""
     path: str
     """The path of the document below its source, exactly as on disk."""
     uri: str

@@ -128,7 +128,6 @@ class Coverage(Struct, frozen=True, kw_only=True):
     partial_reasons: list[str] = msgspec.field(default_factory=list)
     """What is not searched of each of `partial_examples`."""
     left_out: list[LeftOutText] = msgspec.field(default_factory=list)
-    """What parsers left out of the documents."""
     indexing: Indexing | None
     """The ingest that runs now; null when there is none."""
     bases: list[str] | UnsetType = UNSET

@@ -18,7 +18,6 @@ class ErrorReply(Reply, Hinted, frozen=True, kw_only=True, tag="error.v1"):
     """A fatal error. Decide by `code` only, and treat an unknown code as a failure."""
 
     code: str
-    """The code of the error in the catalogue."""
     message: str
     details: dict[str, Any]
     hint: str | None
@@ -160,7 +159,6 @@ class ErrorGroup(Struct, frozen=True, kw_only=True):
     """The errors, counted by one field."""
 
     by: Dimension
-    """The field that they are counted by."""
     counts: list[ErrorCount]
 
 

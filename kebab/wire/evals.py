@@ -91,7 +91,6 @@ class EvalDegraded(Struct, frozen=True, kw_only=True):
     channel: str
     """`vector` or `lexical`."""
     reason: str
-    """The reason why it was not available."""
     questions: Count
 
 
@@ -101,9 +100,7 @@ class EvalMode(Struct, frozen=True, kw_only=True):
     mode: ModeName
     figures: list[EvalFigure]
     degraded: list[EvalDegraded]
-    """The channels that were not available for some questions."""
     outcomes: list[EvalOutcome]
-    """The result of every question, in the order of the golden set."""
 
 
 class EvalSkipped(Struct, frozen=True, kw_only=True):
@@ -111,7 +108,6 @@ class EvalSkipped(Struct, frozen=True, kw_only=True):
 
     mode: ModeName
     reason: str
-    """The reason why it was not measured."""
 
 
 class EvalGolden(Struct, frozen=True, kw_only=True):
@@ -135,8 +131,5 @@ class EvalReport(Reply, frozen=True, kw_only=True, tag="eval_report.v1"):
     golden: EvalGolden
     kebab_version: str
     models: ModelInfo
-    """The versions that shape the index."""
     modes: list[EvalMode]
-    """The results of every measured mode."""
     skipped: list[EvalSkipped]
-    """The modes that could not be measured."""

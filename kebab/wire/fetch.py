@@ -169,7 +169,6 @@ class GrepHit(Struct, frozen=True, kw_only=True):
     doc_path: str
     file: str | None
     line: Positive
-    """The number of the line, from 1."""
     column: Positive
     """The position of the first match in the whole line, in code points from 1."""
     text: str
@@ -216,7 +215,6 @@ class GrepResponse(Reply, Hinted, frozen=True, kw_only=True, tag="grep_response.
     matched_lines: int
     searched_files: int
     skipped: list[SkippedFile]
-    """The files that could not be searched."""
     has_more: bool
     """Whether `limit` or `max_count` left out matching lines."""
     corpus_revision: int

@@ -32,9 +32,7 @@ class Doctor(Reply, frozen=True, kw_only=True, tag="doctor.v1"):
     kebab_version: str
     checks: list[DoctorCheck]
     indexing: Indexing | UnsetType = UNSET
-    """The ingest that another process runs now; absent when there is none."""
     coverage: Coverage | None = None
-    """What the index covers of all sources; null without an index that can be read."""
 
 
 class InitReport(Reply, frozen=True, kw_only=True, tag="init_report.v1"):
@@ -102,9 +100,7 @@ class Capabilities(Struct, frozen=True, kw_only=True):
     rag_multi_turn: bool
     """Whether questions can refer to earlier questions."""
     search_cache: bool
-    """Whether the results of repeated queries are cached."""
     incremental_ingest: bool
-    """Whether ingest reads only changed files."""
     streaming_ask: bool
     """Whether answers arrive word by word."""
     http_daemon: bool
@@ -198,18 +194,14 @@ class Introspection(Reply, frozen=True, kw_only=True, tag="schema.v1"):
     wire: WireInfo
     capabilities: Capabilities
     models: ModelInfo
-    """The versions that shape the index."""
     stats: Stats
-    """The contents of the knowledge base."""
     reviews: ReviewWork | None = None
     """The work of the stored reviews and translations; null when it cannot be read."""
     unreadable: ErrorReply | None = None
     """The reason why this version cannot read the existing database, so that all of `stats` is 0;
     null when it can, or when there is no database."""
     indexing: Indexing | UnsetType = UNSET
-    """The ingest that another process runs now; absent when there is none."""
     coverage: Coverage | None = None
-    """What the index covers of all sources; null without an index that can be read."""
     plugins: list[PluginRow] = field(default_factory=list)
     """The plugins that are installed; `kebab doctor` says which can be used."""
 
@@ -378,7 +370,6 @@ class RunningServer(Struct, frozen=True, kw_only=True):
     """When it started, RFC 3339 in UTC with `Z`."""
     data_dir: str
     allow_write: bool
-    """Whether operations may write and delete."""
     watcher: RunningWatcher | None = None
     """The watcher inside; null without `--watch`."""
 
@@ -412,7 +403,6 @@ class HttpServerStarted(Reply, frozen=True, kw_only=True, tag="http_server_start
     """The file of the token that requests must have."""
     pid: int
     allow_write: bool
-    """Whether operations may write and delete."""
 
 
 RepairOutcome = Literal["planned", "repaired", "refused", "failed"]
@@ -457,7 +447,6 @@ class RepairReport(Reply, frozen=True, kw_only=True, tag="repair_report.v1"):
     repairs: list[Repair]
     """Every fault that has a repair, in the order of the repairs."""
     moved: list[MovedDatabase] = field(default_factory=list)
-    """The databases that were moved aside."""
     health: Doctor
     """What `doctor` finds: after the repairs, and without them for a dry run."""
 

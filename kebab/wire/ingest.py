@@ -39,8 +39,6 @@ class IngestItem(Struct, frozen=True, kw_only=True):
     error: ErrorReply | None
     """The reason why the file could not be indexed; null when it was."""
     no_passages: str | None = None
-    """The reason why the document has no text, so that only its name finds it, e.g. `no text`; null
-    when it has some."""
 
 
 class EmbeddingSummary(Hinted, frozen=True, kw_only=True):
@@ -71,7 +69,6 @@ class SlowFile(Struct, frozen=True, kw_only=True):
     """One of the slowest files."""
 
     doc_path: str
-    """The path of the file."""
     duration_ms: float
 
 
@@ -103,7 +100,6 @@ class ObjectSync(Struct, frozen=True, kw_only=True):
     """Objects that were not downloaded, by reason; `unsafe_name` are those whose name cannot
     be that of a file below a folder."""
     skip_examples: dict[str, list[str]] = msgspec.field(default_factory=dict)
-    """A few names for each reason."""
     error: ErrorReply | None = None
     """Why the store, or the first of the missing objects, could not be read; null when all were.
     After an error of the store the files of the last run stay in the index."""
@@ -134,7 +130,6 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     those that build tools write."""
     skipped_by_extension: dict[str, int]
     skip_examples: dict[str, list[str]]
-    """A few skipped paths for each reason."""
     items: list[IngestItem]
     """Every file that was not unchanged."""
     embedding: EmbeddingSummary
@@ -147,7 +142,6 @@ class IngestReport(Reply, frozen=True, kw_only=True, tag="ingest_report.v1"):
     plugin_faults: list[str] = msgspec.field(default_factory=list)
     """The plugins for formats that were not used, each with its package and the reason."""
     pictures: list[PictureFailure] = msgspec.field(default_factory=list)
-    """Why a model could not read pictures, each reason once."""
     objects: list[ObjectSync] = msgspec.field(default_factory=list)
     """The sources in object storage; all other counts are those of their downloaded files."""
 
@@ -159,9 +153,7 @@ class IngestProgress(Reply, frozen=True, kw_only=True, tag="ingest_progress.v1")
     path: str | UnsetType = UNSET
     phase: str | UnsetType = UNSET
     done: int | UnsetType = UNSET
-    """The finished amount."""
     total: int | UnsetType = UNSET
-    """The whole amount."""
     unit: str | UnsetType = UNSET
     """The unit of `done` and `total`: `files`, `bytes`, `chunks` or `pairs`."""
     message: str | UnsetType = UNSET

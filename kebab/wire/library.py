@@ -9,36 +9,32 @@ from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positi
 from kebab.wire.coverage import LeftOutText
 from kebab.wire.published import PublishedBase
 from kebab.wire.record import Hinted, LookupRequest, NotFound, Record, Reply, Request, VectorState
-from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit, UnmatchedFilter
+from kebab.wire.search import (
+    MAX_LIMIT,
+    DegradedChannel,
+    DocumentFacts,
+    FilteredRequest,
+    Unit,
+    UnmatchedFilter,
+)
 
 SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]
 
 
-class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
+class DocSummary(DocumentFacts, frozen=True, kw_only=True, tag="doc_summary.v1"):
     """One document of a list."""
 
-    doc_id: str
-    doc_path: str
-    source: str
-    title: str
-    media: str
-    lang: str | None
-    tags: list[str]
     size: int
     """The size of the file in bytes when it was indexed."""
     chunk_count: int
     modified_at: str
     """The modification time of the file, RFC 3339."""
-    indexed_at: str
-    freshness: Freshness
     date: str | None = None
     """The date that the document has for itself, ISO 8601; null when only its file has one."""
     authors: list[str] = msgspec.field(default_factory=list)
     aliases: list[str] = msgspec.field(default_factory=list)
     """Further names of the document."""
     no_passages: str | None = None
-    """The reason why the document has no text, so that only its name finds it, e.g. `no text`; null
-    when it has some."""
     partial: list[str] = msgspec.field(default_factory=list)
     """What of the document is not searched, and why; empty when all of it is."""
 
@@ -87,7 +83,6 @@ class ChunkBrief(Struct, frozen=True, kw_only=True):
     chars: int
     """The length in code points."""
     vector: VectorState
-    """Whether the passage has a vector."""
 
 
 class DocInspection(Reply, frozen=True, kw_only=True, tag="doc_inspection.v1"):
@@ -101,12 +96,10 @@ class DocInspection(Reply, frozen=True, kw_only=True, tag="doc_inspection.v1"):
     chunker_version: str
     warnings: list[str]
     left_out: list[LeftOutText] = msgspec.field(default_factory=list)
-    """The text of the file that is in no passage."""
     chunks: list[ChunkBrief]
     """The passages of the document."""
     links: list[DocLink] = msgspec.field(default_factory=list)
     backlinks: list[DocLink] = msgspec.field(default_factory=list)
-    """The documents that link to the document."""
 
 
 class ChunkInspection(Reply, frozen=True, kw_only=True, tag="chunk_inspection.v1"):
@@ -249,7 +242,6 @@ class SourceList(Reply, frozen=True, kw_only=True, tag="source_list.v1"):
     workspace: str | None
     """The folder that `kebab ingest` reads in any case; null without one."""
     published: list[PublishedBase] = msgspec.field(default_factory=list)
-    """The published bases that are searched too."""
 
 
 class SourceRemoved(Reply, frozen=True, kw_only=True, tag="source_removed.v1"):
@@ -301,27 +293,17 @@ class PassagePair(Struct, frozen=True, kw_only=True):
     """The cosine of both passages; null when only words could be compared."""
 
 
-class RelatedDoc(Record, frozen=True, kw_only=True, tag="related_doc.v1"):
+class RelatedDoc(DocumentFacts, frozen=True, kw_only=True, tag="related_doc.v1"):
     """One related document."""
 
     rank: Positive
-    """The rank, from 1."""
     score: Unit
     """The similarity; comparable within one response."""
     vector_score: Unit | None
     """The similarity by vectors; null when one of the documents has none."""
     lexical_score: Unit | None
     """The similarity by keywords; null when the documents share none."""
-    doc_id: str
-    doc_path: str
     file: str | None
-    source: str
-    title: str
-    tags: list[str]
-    lang: str | None
-    media: str
-    indexed_at: str
-    freshness: Freshness
     pair: PassagePair
 
 
@@ -337,7 +319,6 @@ class RelatedDocs(Reply, frozen=True, kw_only=True, tag="related_docs.v1"):
     unmatched_filters: list[UnmatchedFilter] = msgspec.field(default_factory=list)
     links: list[DocLink] = msgspec.field(default_factory=list)
     backlinks: list[DocLink] = msgspec.field(default_factory=list)
-    """The documents that link to the given document."""
 
 
 class RelatedRequest(

@@ -16,28 +16,32 @@ class PublishedFile(Struct, frozen=True, kw_only=True):
     bytes: int
 
 
-class PublishedManifest(Record, frozen=True, kw_only=True, tag="published_base.v1"):
-    """What is published: `base.json`, beside the tables of a LanceDB dataset."""
+class _Manifest(Record, frozen=True, kw_only=True):
+    """What describes a copy of an index."""
 
     format_version: int
     kebab_version: str
     created_at: str
-    salt: str
-    """What authenticates the cursors of searches, so that one server continues what another
-    began."""
     index_schema: int
-    """The schema version of the records in the tables."""
+    """The schema version of its records."""
     embedding_version: str | None
-    dimension: int | None
-    """The number of components of a vector; null without vectors."""
     documents: int
     chunks: int
     vectors: int
+
+
+class PublishedManifest(_Manifest, frozen=True, kw_only=True, tag="published_base.v1"):
+    """What is published: `base.json`, beside the tables of a LanceDB dataset."""
+
+    salt: str
+    """What authenticates the cursors of searches, so that one server continues what another
+    began."""
+    dimension: int | None
+    """The number of components of a vector; null without vectors."""
     sources: list[str]
     """The names of the sources: the last parts of the folders of the publisher."""
     versions: dict[str, int]
     files: list[PublishedFile]
-    """The files that a copy of these versions needs."""
     coverage: Coverage | None
     """What the index of the publisher covered of its files; null where it was not measured."""
 
@@ -127,17 +131,9 @@ class Registry(Struct, frozen=True, kw_only=True):
     bases: list[Registration] = msgspec.field(default_factory=list)
 
 
-class ArchiveManifest(Record, frozen=True, kw_only=True, tag="archive_manifest.v1"):
+class ArchiveManifest(_Manifest, frozen=True, kw_only=True, tag="archive_manifest.v1"):
     """What an archive holds; it is the member `manifest.json`."""
 
-    format_version: int
-    kebab_version: str
-    created_at: str
-    index_schema: int
-    embedding_version: str | None
-    documents: int
-    chunks: int
-    vectors: int
     sessions: int
 
 

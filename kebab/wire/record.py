@@ -102,7 +102,6 @@ class NotFound(Reply, frozen=True, kw_only=True, tag="not_found.v1"):
 
     name: str
     found: Literal[False]
-    """Always false."""
     error: LookupFault
 
 
@@ -180,12 +179,16 @@ def _round_floats(value: Any) -> Any:
 
 
 COMMON_DESCRIPTIONS = {
+    "allow_write": "Whether operations may write and delete.",
+    "backlinks": "The documents that link to the document.",
     "bytes": "The size in bytes.",
+    "cancel_observed": "Whether the person asked to stop while the answer was written.",
     "chunk_count": "The number of passages.",
     "chunk_id": "The id of the passage; `kebab fetch ID` returns its whole text.",
     "chunks": "The number of passages.",
     "citation": "The place of the passage in the file.",
     "corpus_revision": "The revision of the index.",
+    "coverage": "What the index covers of all sources; null without an index that can be read.",
     "created_at": "The time when it was made, RFC 3339 in UTC.",
     "data_dir": "The data directory of the knowledge base.",
     "degraded": "The channels that were not available.",
@@ -201,14 +204,19 @@ COMMON_DESCRIPTIONS = {
     "heading_path": "The headings that lead to the passage.",
     "hint": "The command or the step that helps; null without one.",
     "indexed_at": "The time when it was indexed, RFC 3339.",
+    "indexing": "The ingest that another process runs now; absent when there is none.",
     "kebab_version": "The version of kebab.",
     "lang": "The language of the document; null when unknown.",
     "media": "The media type of the document.",
     "message": "One sentence for a person.",
     "name": "Its name.",
+    "next_cursor": "The cursor of the next page; null at the end.",
+    "no_passages": "The reason why the document has no text, so that only its name finds it, e.g."
+    " `no text`; null when it has some.",
     "path": "The path of the file.",
     "pid": "The id of the process.",
     "severity": "The severity of the error.",
+    "skip_examples": "A few names for each reason.",
     "source": "The name of the source.",
     "tags": "The tags of the document.",
     "timing_ms": "The time that it took.",

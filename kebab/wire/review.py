@@ -102,7 +102,6 @@ class ItemFix(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: str
     """The text that replaces `o`, or that is inserted there; empty to delete."""
     note: Annotated[str, Meta(max_length=MAX_NOTE_CHARS)] | UnsetType = UNSET
-    """What the fix does."""
     safe: bool | UnsetType = UNSET
     """Whether the fix is certain; without it, the fix is written on request only."""
 
@@ -180,14 +179,12 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """A page of a review or a translation."""
 
     version: Literal["v2"] = "v2"
-    """The form of the items."""
     run_id: str
     """The run, which is stored; the same run and cursor give the same items."""
     chunk_id: str
     """Where the page begins: `chunk-N` for a review, `stage:RUN` or `stage:RUN:CURSOR` for a
     translation."""
     tier: TierName
-    """How thorough the work is."""
     model: str | None
     """The language model; null when none was asked."""
     document: ReviewedDocument | None
@@ -231,7 +228,6 @@ class AgentItems(Reply, frozen=True, kw_only=True, tag="agent_items.v2"):
     """The number of findings that comments in the text ignore."""
     has_more: bool
     next_cursor: str | None
-    """The cursor of the next page; null at the end."""
     translation: TranslatedText | UnsetType = UNSET
     """The translated document: on the last page of a translation, if it was asked for."""
 

@@ -136,13 +136,11 @@ class Lift(Struct, frozen=True, kw_only=True):
     reason: str
     """`context`: other passages of the document match; `closeness`: the query terms are near each
     other; `spread`: better passages of the document are ranked already; `name`: the query is the
-    name of the document or a part of it;
-    `code`: it has changed places with others by the files of code;
-    `documents`: first passages of documents have changed places by the ranks of the documents;
-    `bare`: it or another passage of the document has no text of its own, and they have changed
-    places;
-    `rerank`: it has changed places with other first passages by
-    the comparison of tokens."""
+    name of the document or a part of it; `code`: it has changed places with others by the files of
+    code; `documents`: first passages of documents have changed places by the ranks of the
+    documents; `bare`: it or another passage of the document has no text of its own, and they have
+    changed places; `rerank`: it has changed places with other first passages by the comparison of
+    tokens."""
     value: float
 
 
@@ -174,7 +172,21 @@ Sources = Annotated[
 ]
 
 
-class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
+class DocumentFacts(Record, frozen=True, kw_only=True):
+    """What is told of a document wherever it, or a passage of it, is shown."""
+
+    doc_id: str
+    doc_path: str
+    source: str
+    title: str
+    media: str
+    lang: str | None
+    tags: list[str]
+    indexed_at: str
+    freshness: Freshness
+
+
+class SearchHit(DocumentFacts, frozen=True, kw_only=True, tag="search_hit.v1"):
     """One passage that matches the query."""
 
     rank: Positive
@@ -184,14 +196,9 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     confidence: ConfidenceName
     """How likely the hit answers the query, by its score."""
     score_kind: Literal["calibrated"]
-    """The kind of `score`."""
-    doc_id: str
-    doc_path: str
-    source: str
     base: str | UnsetType = UNSET
     """The published base that has the document; absent for the knowledge base itself. The URI of
     the citation begins with it and a colon."""
-    title: str
     heading_path: list[str]
     chunk_id: str
     snippet: str
@@ -213,11 +220,6 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The lines of the function, class or section of code around the passage, with `detail` `best`;
     its name is the `symbol` of the citation."""
     retrieval: Retrieval
-    indexed_at: str
-    freshness: Freshness
-    tags: list[str]
-    lang: str | None
-    media: str
 
 
 class DegradedChannel(Hinted, frozen=True, kw_only=True):
@@ -227,7 +229,6 @@ class DegradedChannel(Hinted, frozen=True, kw_only=True):
     """`vector`, `lexical`, `rerank`, `index` where it was not brought up to date, `published` for a
     published base; in a review `llm`, `related`, `document`, `files` or `lint`."""
     reason: str
-    """The reason why it was not available."""
     hint: str | None
     partial: bool | UnsetType = UNSET
     """True when it was searched, but not over every passage, or with a model that does not know the
@@ -268,11 +269,9 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     sources: Sources = msgspec.field(default_factory=dict)
     has_more: bool
     next_cursor: str | None
-    """The cursor of the next page; null at the end."""
     truncated: bool
     """Whether `max_tokens` shortened a hit or left hits out."""
     left_out: LeftOut | UnsetType = UNSET
-    """What `max_tokens` left out, if anything."""
     degraded: list[DegradedChannel]
     corpus_revision: int
     index_versions: list[str] = msgspec.field(default_factory=list)
@@ -297,6 +296,5 @@ class SearchResponse(Reply, Hinted, frozen=True, kw_only=True, tag="search_respo
     """The queries whose best hit of the whole search is above `weak`, as indexes of `queries`; what
     a limit leaves out of the page counts too."""
     trace: list[TraceStage] | UnsetType = UNSET
-    """The result of each stage, when requested."""
     coverage: Coverage | None = None
     """What the index covers of what was searched; without it nothing is known to be absent."""

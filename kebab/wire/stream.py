@@ -22,7 +22,6 @@ class BulkSearchItem(Reply, frozen=True, kw_only=True, tag="bulk_search_item.v1"
     """The query; null when the line could not be read."""
     response: SearchResponse | UnsetType = UNSET
     error: ErrorReply | UnsetType = UNSET
-    """The reason why there is no page."""
 
 
 class EventData(Struct, frozen=True, kw_only=True):
@@ -40,7 +39,6 @@ class EventData(Struct, frozen=True, kw_only=True):
     page: SearchResponse | UnsetType = UNSET
     """`complete`: the page without its hits and without an envelope."""
     error: ErrorReply | UnsetType = UNSET
-    """`error`: the error."""
 
 
 class SearchEvent(Reply, frozen=True, kw_only=True, tag="search_event.v1"):

@@ -9,7 +9,7 @@ from kebab.app.model_adapters import build_language_model
 from kebab.config.load import load_settings
 from kebab.core.progress import Progress
 from kebab.llm.server_check import CheckedModel
-from kebab.server.requests import KebabPool, format_reply
+from kebab.server.requests import KebabPool, format_event
 from kebab.text.secrets import MASK
 from kebab.wire.ask import AskRequest
 from kebab.wire.fetch import FetchRequest, GrepRequest, OutlineRequest
@@ -66,7 +66,7 @@ def run(request, kebab):
     operation = str(request.__struct_config__.tag).removesuffix("_request.v1")
     reply = kebab.run(request, report=events.append)
     sent = [
-        format_reply(operation, one) for one in (*events, reply) if not isinstance(one, Progress)
+        format_event(operation, one) for one in (*events, reply) if not isinstance(one, Progress)
     ]
     text = b"\n".join(map(encode_json, sent)).decode()
     # What the caller has sent is no secret.

@@ -86,7 +86,7 @@ def ask(kebab, request):
     try:
         reply = kebab.run(request)
     except Signal as fault:
-        reply = report_failure("test", fault, None).reply
+        reply = report_failure("test", fault, None)
     text = encode_json(reply).decode()
     assert CANARY not in text
     return _PASSING.sub("", text)
