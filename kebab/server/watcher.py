@@ -14,10 +14,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
@@ -167,22 +168,6 @@ def find_watched_folders(context: AppContext, paths: Sequence[str]) -> list[Watc
     return found
 
 
-def require_watchfiles() -> None:
-    """Import the library.
-
-    Raises:
-        DependencyMissing: It is not installed.
-    """
-    with translate_import_errors("watching files", "watchfiles", "watch"):
-        import watchfiles  # noqa: F401
-
-
-class _StopEvent(NamedTuple):
-    """What `watchfiles` asks whether to stop."""
-
-    is_set: Callable[[], bool]
-
-
 def watch_folders(folders: Sequence[str], stopped: Callable[[], bool], silence_ms: int) -> Reports:
     """Yield the paths that changed, or nothing after a silence, until it is stopped.
 
@@ -193,12 +178,13 @@ def watch_folders(folders: Sequence[str], stopped: Callable[[], bool], silence_m
     """
     from watchfiles import watch
 
+    stop_event: Any = SimpleNamespace(is_set=stopped)
     reports = watch(
         *folders,
         watch_filter=None,  # with one, changes that it leaves out would end no wait
         debounce=_LONGEST_GROUP_MS,
         step=_STEP_MS,
-        stop_event=_StopEvent(stopped),
+        stop_event=stop_event,
         rust_timeout=silence_ms,
         yield_on_timeout=True,
         recursive=WATCHES_RECURSIVELY,
@@ -523,7 +509,8 @@ def build_watcher(  # noqa: PLR0913 - what differs between the foreground and a 
     Raises:
         DependencyMissing: The library is not installed.
     """
-    require_watchfiles()
+    with translate_import_errors("watching files", "watchfiles", "watch"):
+        import watchfiles  # noqa: F401
     reader = AppContext(settings, config_path=config_path, read_only=True)
 
     def find_folders() -> list[WatchedFolder]:
@@ -552,34 +539,25 @@ _STOP_S = 10.0
 """How long a run may take to end after it was cancelled."""
 
 
-class WatcherThread:
-    """A watcher of every source in a thread; an error that ends it is its last event."""
+@contextmanager
+def watch_in_thread(
+    settings: Settings, config_path: Path, emit: Callable[[WatchEvent], None]
+) -> Iterator[None]:
+    """Watch every source while the context is open; an error that ends it is its last event."""
+    cancel = Cancel()
 
-    def __init__(
-        self, settings: Settings, config_path: Path, emit: Callable[[WatchEvent], None]
-    ) -> None:
-        self._settings = settings
-        self._config_path = config_path
-        self._emit = emit
-        self._cancel = Cancel()
-        self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
-
-    def start(self) -> None:
-        """Begin."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the watcher, and wait until a run has ended."""
-        self._cancel.request()
-        self._thread.join(_STOP_S)
-
-    def _run(self) -> None:
-        emit, cancel = self._emit, self._cancel
+    def run() -> None:
         try:
-            with Kebab(self._settings, config_path=self._config_path) as kebab:
-                build_watcher(
-                    kebab, self._settings, self._config_path, [], cancel=cancel, emit=emit
-                ).run()
+            with Kebab(settings, config_path=config_path) as kebab:
+                build_watcher(kebab, settings, config_path, [], cancel=cancel, emit=emit).run()
         except Exception as fault:  # noqa: BLE001 - the server goes on
-            classified = classify_error(fault, operation="watch", view=build_view(self._settings))
+            classified = classify_error(fault, operation="watch", view=build_view(settings))
             emit(WatchEvent(kind="ended", error=classified.reply))
+
+    thread = threading.Thread(target=run, name="watcher", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        cancel.request()
+        thread.join(_STOP_S)

@@ -155,7 +155,7 @@ def _serve(context: CommandContext, settings: Settings, flags: dict[str, Any]) -
 def _watch(context: CommandContext, settings: Settings, started: Started) -> Iterator[None]:
     """Keep the index current while the context is open; the record of the server says how."""
     from kebab.cli.render.ingest import render_watch_event
-    from kebab.server.watcher import WatcherThread
+    from kebab.server.watcher import watch_in_thread
 
     state = RunningWatcher(state="waiting", at=started.record.started_at, folders=[])
 
@@ -174,12 +174,8 @@ def _watch(context: CommandContext, settings: Settings, started: Started) -> Ite
         )
         started.folder.write(replace(started.record, watcher=state))
 
-    watcher = WatcherThread(settings, context.config_path, show)
-    watcher.start()
-    try:
+    with watch_in_thread(settings, context.config_path, show):
         yield
-    finally:
-        watcher.stop()
 
 
 def _stop(context: CommandContext, settings: Settings, port: int | None) -> Exit:
