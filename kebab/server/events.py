@@ -169,6 +169,7 @@ class SearchEncoder(EventEncoder[SearchEvent]):
 
 _FURTHER_PAGES = "there are further pages"
 _MODEL_MISSING = "the language model did not answer about all of the text"
+_CUT_OFF = "responses of the language model were cut off, so findings are missing"
 NO_ENVELOPE: dict[str, Any] = dict.fromkeys(
     ("command", "timestamp", "exit_code", "output_format"), UNSET
 )
@@ -189,6 +190,7 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
         self._run_id: str | UnsetType = UNSET
         self._stage: str | UnsetType = UNSET
         self._last_page: AgentItems | None = None
+        self._is_cut = False
 
     def take(self, event: ReviewEvent) -> ReviewEvent:
         """Return the event, and remember what the last events depend on."""
@@ -208,8 +210,8 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
     ) -> Iterator[Line]:
         """Yield the last page unless the run reported it, `complete` and `end`.
 
-        Only work that has no further page and whose text the model has read is complete, and a
-        document that does not exist has no page. The status is that of all pages.
+        Only work that has no further page, and about whose text the model has answered in full, is
+        complete. A document that does not exist has no page. The status is that of all pages.
         """
         if isinstance(reply, NotFound):
             fault, status = reply.error, find_exit_status(reply)
@@ -222,7 +224,8 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
             self._note_page(page)
             yield ReviewEvent(type="items", data=page), None
         # Why the work that the page ends is not all that the run has to do.
-        reason = _MODEL_MISSING if page.partial else UNSET
+        reason: str | UnsetType = _CUT_OFF if self._is_cut else UNSET
+        reason = _MODEL_MISSING if page.partial else reason
         reason = _FURTHER_PAGES if page.has_more else reason
         if cancelled and page.has_more:
             self.status, reason = Exit.INTERRUPTED, Cancelled.code
@@ -240,6 +243,7 @@ class ReviewEncoder(EventEncoder[ReviewEvent]):
     def _note_page(self, page: AgentItems) -> None:
         self.status = max(self.status, find_exit_status(page))
         self._run_id, self._last_page = page.run_id, page
+        self._is_cut = self._is_cut or page.truncated
 
     def _build(self, kind: Any, **fields: Any) -> ReviewEvent:
         return ReviewEvent(type=kind, data=ReviewEventData(run_id=self._run_id, **fields))

@@ -1,5 +1,6 @@
 """The events of a review become a stream that ends with `end`."""
 
+import pytest
 from msgspec.structs import replace
 
 from kebab.app.classify import classify_error
@@ -27,12 +28,16 @@ def test_a_page_that_was_not_reported_comes_before_the_end():
     assert [status for _, status in events] == [None, Exit.NO, Exit.NO]
 
 
-def test_the_end_says_that_the_model_was_missing():
-    page = replace(make_page(make_item()), partial=True)
+@pytest.mark.parametrize(
+    ("change", "reason"), [("partial", "did not answer about all"), ("truncated", "were cut off")]
+)
+def test_the_end_says_what_the_model_left_out(change, reason):
+    page = replace(make_page(make_item()), **{change: True})
     events = list(ReviewEncoder().build_end(page))
+
     assert list_types(events) == ["items", "end"]
-    reason = "the language model did not answer about all of the text"
-    assert (events[1][0].data.completed, events[1][0].data.reason) == (False, reason)
+    assert not events[1][0].data.completed
+    assert reason in events[1][0].data.reason
 
 
 def test_an_error_names_the_stage_in_which_it_occurred():
