@@ -146,8 +146,6 @@ _UNIT = 2
 """The bytes of a UTF-16 code unit."""
 _CODEC = "utf-16-le"
 _MOST_COPIES = 1000
-_LINK = "link"
-"""The kind of findings about links."""
 _PAGE_SUFFIXES = ("", ".md", ".mdx", ".markdown")
 """What the target of a link may leave out."""
 
@@ -220,8 +218,7 @@ def fix_file(path: Path, content_hash: str, items: Sequence[AgentItem]) -> Fixed
         raise InvalidInput(field=_RUN, cause=f"the file changed since the review: {path}")
     decoded = decode_raw(before, str(path))
     text = decoded.text
-    selected = select_fixes(items)
-    kept = selected
+    kept = selected = select_fixes(items)
     if detect_media_type(path.name) == MARKDOWN:
         structure = read_structure(text)
         kept = keep_harmless(
@@ -274,7 +271,7 @@ def _keeps_page(
         or after.links.total() < before.links.total()
     ):
         return False
-    if before.links - after.links and not any(item.k == _LINK for item in items):
+    if before.links - after.links and not any(item.k == "link" for item in items):
         return False
     for target in after.links - before.links:
         name = unquote(target.partition("#")[0].partition("?")[0])
@@ -307,26 +304,22 @@ def replace_units(text: str, items: Sequence[AgentItem]) -> str:
 
 
 def write_files(files: Sequence[FixedFile]) -> list[AppliedFile]:
-    """Replace files, and return what was applied, with the copies of the originals.
-
-    When one cannot be replaced, those before it are put back.
+    """Replace files, and return what was applied. When one fails, those before it are put back.
 
     Raises:
         InvalidInput: A file changed meanwhile.
         IoError: A file cannot be written.
     """
-    written = list[tuple[FixedFile, Path]]()
+    copies = dict[Path, Path]()
     try:
         for file in files:
-            written.append((file, write_file(file)))
+            copies[file.path] = write_file(file)
     except BaseException:
-        for file, backup in written:
+        for path, copy in copies.items():
             with suppress(OSError):
-                target = file.path.resolve(strict=True)
-                if target.read_bytes() == file.after:  # nobody wrote to it since
-                    backup.replace(target)
+                copy.replace(path.resolve())
         raise
-    return [replace(file.reply, backup=str(backup)) for file, backup in written]
+    return [replace(file.reply, backup=str(copies[file.path])) for file in files]
 
 
 def write_file(file: FixedFile) -> Path:

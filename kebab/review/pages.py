@@ -12,13 +12,7 @@ from kebab.errors.catalog import Cancelled, InvalidCursor, ModelProtocol
 from kebab.errors.signal import Retry, Signal
 from kebab.review.model_calls import add_counts, find_finish
 from kebab.review.run import RunPorts, RunReporter, RunStopped, RunUnits
-from kebab.wire.review import (
-    AgentItem,
-    AgentItems,
-    ItemStats,
-    ReviewedDocument,
-    TierName,
-)
+from kebab.wire.review import AgentItem, AgentItems, ItemStats, ReviewedDocument, TierName
 from kebab.wire.search import DegradedChannel
 
 _START = Position(0, 0)

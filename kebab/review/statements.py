@@ -188,8 +188,7 @@ class StaleDate(Rule):
     `as of <date>` is reported when it is older than `review.stale_days` and tells a state, such as
     what is available; `valid until`, `planned for` and `will ... in` when their date is over.
     Readers cannot tell what holds now. Stories in the past tense, changelogs, and texts with a date
-    of their own, such as posts, are not reported.
-    Check the statement, and change it or its date.
+    of their own, such as posts, are not reported. Check the statement, and change it or its date.
     """
 
     id: ClassVar[str] = "stale-date"
