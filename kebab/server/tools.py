@@ -259,8 +259,8 @@ class Ingest(Tool, frozen=True, kw_only=True):
     def call(self, run: RunOperation) -> ToolOutput:
         """Ingest."""
         reply: IngestReport = run("ingest", asdict(self))
-        named = ("new", "updated", "removed", "errors", "cancelled")
-        return ToolOutput(reply, pick_fields(reply, *named, documents=reply.documents))
+        own = dict(documents=reply.documents, cancelled=reply.cancelled)  # noqa: C408 - a code
+        return ToolOutput(reply, pick_fields(reply, "new", "updated", "removed", "errors", **own))
 
 
 class Ask(Tool, frozen=True, kw_only=True):
