@@ -49,17 +49,11 @@ def ignore_progress(_event: Progress) -> None:
 class Cancel:
     """A flag that stops work; a signal handler or another thread may set it."""
 
-    def __init__(self) -> None:
-        self._requested = False
+    requested = False
 
     def request(self) -> None:
         """Ask the work to stop after its current step."""
-        self._requested = True
-
-    @property
-    def requested(self) -> bool:
-        """Whether the work was asked to stop."""
-        return self._requested
+        self.requested = True
 
 
 WINDOW_S = 60.0

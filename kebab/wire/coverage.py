@@ -75,16 +75,15 @@ def merge_left_out(found: Iterable[LeftOutText]) -> list[LeftOutText]:
     merged: dict[str, LeftOutText] = {}
     for one in found:
         known = merged.get(one.reason)
-        merged[one.reason] = (
-            one
-            if known is None
-            else LeftOutText(
-                reason=one.reason,
+        if known is None:
+            merged[one.reason] = one
+        else:
+            merged[one.reason] = msgspec.structs.replace(
+                known,
                 documents=known.documents + one.documents,
                 words=known.words + one.words,
                 terms=list(dict.fromkeys([*known.terms, *one.terms])),
             )
-        )
     return list(merged.values())
 
 

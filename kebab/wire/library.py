@@ -9,26 +9,28 @@ from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positi
 from kebab.wire.coverage import LeftOutText
 from kebab.wire.published import PublishedBase
 from kebab.wire.record import Hinted, LookupRequest, NotFound, Record, Reply, Request, VectorState
-from kebab.wire.search import (
-    MAX_LIMIT,
-    DegradedChannel,
-    DocumentFacts,
-    FilteredRequest,
-    Unit,
-    UnmatchedFilter,
-)
+from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit, UnmatchedFilter
 
 SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]
 
 
-class DocSummary(DocumentFacts, frozen=True, kw_only=True, tag="doc_summary.v1"):
+class DocSummary(Record, frozen=True, kw_only=True, tag="doc_summary.v1"):
     """One document of a list."""
 
+    doc_id: str
+    doc_path: str
+    source: str
+    title: str
+    media: str
+    lang: str | None
+    tags: list[str]
     size: int
     """The size of the file in bytes when it was indexed."""
     chunk_count: int
     modified_at: str
     """The modification time of the file, RFC 3339."""
+    indexed_at: str
+    freshness: Freshness
     date: str | None = None
     """The date that the document has for itself, ISO 8601; null when only its file has one."""
     authors: list[str] = msgspec.field(default_factory=list)
@@ -293,7 +295,7 @@ class PassagePair(Struct, frozen=True, kw_only=True):
     """The cosine of both passages; null when only words could be compared."""
 
 
-class RelatedDoc(DocumentFacts, frozen=True, kw_only=True, tag="related_doc.v1"):
+class RelatedDoc(Record, frozen=True, kw_only=True, tag="related_doc.v1"):
     """One related document."""
 
     rank: Positive
@@ -303,7 +305,16 @@ class RelatedDoc(DocumentFacts, frozen=True, kw_only=True, tag="related_doc.v1")
     """The similarity by vectors; null when one of the documents has none."""
     lexical_score: Unit | None
     """The similarity by keywords; null when the documents share none."""
+    doc_id: str
+    doc_path: str
     file: str | None
+    source: str
+    title: str
+    tags: list[str]
+    lang: str | None
+    media: str
+    indexed_at: str
+    freshness: Freshness
     pair: PassagePair
 
 

@@ -172,21 +172,7 @@ Sources = Annotated[
 ]
 
 
-class DocumentFacts(Record, frozen=True, kw_only=True):
-    """What is told of a document wherever it, or a passage of it, is shown."""
-
-    doc_id: str
-    doc_path: str
-    source: str
-    title: str
-    media: str
-    lang: str | None
-    tags: list[str]
-    indexed_at: str
-    freshness: Freshness
-
-
-class SearchHit(DocumentFacts, frozen=True, kw_only=True, tag="search_hit.v1"):
+class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     """One passage that matches the query."""
 
     rank: Positive
@@ -196,9 +182,13 @@ class SearchHit(DocumentFacts, frozen=True, kw_only=True, tag="search_hit.v1"):
     confidence: ConfidenceName
     """How likely the hit answers the query, by its score."""
     score_kind: Literal["calibrated"]
+    doc_id: str
+    doc_path: str
+    source: str
     base: str | UnsetType = UNSET
     """The published base that has the document; absent for the knowledge base itself. The URI of
     the citation begins with it and a colon."""
+    title: str
     heading_path: list[str]
     chunk_id: str
     snippet: str
@@ -220,6 +210,11 @@ class SearchHit(DocumentFacts, frozen=True, kw_only=True, tag="search_hit.v1"):
     """The lines of the function, class or section of code around the passage, with `detail` `best`;
     its name is the `symbol` of the citation."""
     retrieval: Retrieval
+    indexed_at: str
+    freshness: Freshness
+    tags: list[str]
+    lang: str | None
+    media: str
 
 
 class DegradedChannel(Hinted, frozen=True, kw_only=True):
