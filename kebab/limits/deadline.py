@@ -34,6 +34,11 @@ def build_failure(path: str, parser: str, cause: str) -> ParseFailed:
     return ParseFailed(path=path, parser=parser, cause=cause)
 
 
+def build_refusal(cause: str, setting: str | None = None) -> ParseFailed:
+    """Return the error of a parser; its guard adds the path and the parser (`kebab.parse`)."""
+    return ParseFailed(path="", parser="", cause=cause, setting=setting)
+
+
 def raise_memory_error(error: Signal) -> None:
     """Raise the `MemoryError` that an error of a parser comes from, if it comes from one."""
     if isinstance(error.__cause__, MemoryError):

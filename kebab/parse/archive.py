@@ -7,23 +7,18 @@ limited.
 """
 
 import io
-import lzma
-import struct
-import zipfile
+import os
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from copy import copy
-from functools import lru_cache, partial
-from typing import Literal, TypeAlias, cast
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import BinaryIO, Literal, TypeAlias, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 from xml.parsers import expat
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 
 from kebab.errors.catalog import ParseFailed
-from kebab.limits.deadline import build_failure
-
-MAX_MEMBERS = 20_000
-"""The most members of an archive; a book of 5,000 pages with pictures has about half as many."""
+from kebab.limits.deadline import build_refusal
+from kebab.source.members import LOCAL_HEADER_BYTES, read_directory
 
 MAX_MEMBER_BYTES = 128_000_000
 """The largest member to read. Markup of this size takes about ten seconds to parse."""
@@ -34,66 +29,66 @@ MAX_EXPANSION_BYTES = 384_000_000
 MAX_RATIO = 200
 """The most bytes to which one byte may expand; sheets of repeated values reach about 100."""
 
-_MIN_SUSPICIOUS_BYTES = 16_000_000
+MIN_SUSPICIOUS_BYTES = 16_000_000
 """Below this size the ratio does not matter."""
 
 OLE2_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-_LOCAL_HEADER_BYTES = 30
 _ENCRYPTED_FLAG = 0x1
 _MB = 1_000_000
+_SPARE_BYTES = 1 << 16
+"""How much of a member is read in any case for its first bytes."""
 
 ENCRYPTED = "the file is encrypted"
 """The cause of the refusal of a file that asks for a password."""
 
-_ERRORS = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    NotImplementedError,
-    RuntimeError,
-)
-"""What `zipfile` and its decompressors raise for bytes that are no sound archive."""
+
+def read_packed(file: BinaryIO, info: ZipInfo, most: int | None = None) -> bytes:
+    """Return the bytes of a member of a zip archive, or the first of them; it moves the file.
+
+    Raises:
+        ValueError: It is encrypted or damaged, or packed in a way that is not read.
+    """
+    if info.flag_bits & _ENCRYPTED_FLAG:
+        raise ValueError(ENCRYPTED)
+    if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
+        raise ValueError(f"packed by a method that is not read: {info.compress_type}")
+    size = info.file_size if most is None else min(most, info.file_size)
+    file.seek(info.header_offset)
+    head = file.read(LOCAL_HEADER_BYTES)
+    file.seek(sum(int.from_bytes(head[at : at + 2], "little") for at in (26, 28)), os.SEEK_CUR)
+    data = file.read(min(info.compress_size, 2 * size + _SPARE_BYTES))
+    try:
+        if info.compress_type == ZIP_DEFLATED:
+            data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size + 1)
+    except zlib.error as fault:
+        raise ValueError(f"damaged: {fault}") from fault
+    if most is None and (len(data) != size or zlib.crc32(data) != info.CRC):
+        raise ValueError("damaged: its bytes have another size or checksum")
+    return data[:size]
 
 
 class Archive:
     """The members of a zip archive by name.
 
-    `path` and `parser` are for errors. Where two members have one name, the last is read, as by
-    `zipfile`. Every method, also of derived classes, raises `ParseFailed` for what is damaged,
-    encrypted, of another kind, or expands beyond the limits.
+    Where two members have one name, the last is read, as by `zipfile`. Every method, also of
+    derived classes, raises `ParseFailed` for what is damaged, encrypted, of another kind, or
+    expands beyond the limits.
     """
 
-    def __init__(self, data: bytes, path: str, parser: str) -> None:
+    def __init__(self, data: bytes) -> None:
         """Read the directory of the archive."""
-        self.refuse: Refuse = partial(build_failure, path, parser)
-        """Returns the error for this file."""
+        self._file = io.BytesIO(data)
         self._size = len(data)
         self._read = 0
         if not data.startswith(b"PK"):
-            raise self.refuse(explain_foreign_file(data))
-        with self._refuse_damage("the zip archive is cut off or broken"):
-            self._zip = zipfile.ZipFile(io.BytesIO(data))
-        members = self._zip.infolist()
-        if len(members) > MAX_MEMBERS:
-            raise self.refuse(f"more than {MAX_MEMBERS:,} files in one archive")
+            raise build_refusal(explain_foreign_file(data))
+        try:
+            members = read_directory(self._file)
+        except ValueError as fault:
+            raise build_refusal(str(fault)) from fault
         self._check_expansion(sum(info.file_size for info in members))
-        end = 0
-        for info in sorted(members, key=lambda info: info.header_offset):
-            # The members of small bombs share bytes of the file.
-            if info.header_offset < end:
-                raise self.refuse("damaged: files of the archive overlap")
-            end = info.header_offset + _LOCAL_HEADER_BYTES + info.compress_size
-        self._members = {
-            info.filename.replace("\\", "/").lstrip("/"): info
-            for info in members
-            if not info.is_dir()
-        }
+        self._members = {info.filename.replace("\\", "/").lstrip("/"): info for info in members}
         self._by_folded_name = {name.casefold(): name for name in self._members}
 
     @property
@@ -111,56 +106,44 @@ class Archive:
         known = self.find_name(name)
         if known is None:
             return None
-        info = self._members[known]
-        if info.flag_bits & _ENCRYPTED_FLAG:
-            raise self.refuse(ENCRYPTED)
-        if info.file_size > MAX_MEMBER_BYTES:
-            raise self.refuse(f"`{known}` expands to more than {MAX_MEMBER_BYTES // _MB} MB")
+        size = self._members[known].file_size
+        if size > MAX_MEMBER_BYTES:
+            raise build_refusal(f"`{known}` expands to more than {MAX_MEMBER_BYTES // _MB} MB")
         # A member that is read again counts again, so the work is bounded as well.
-        self._check_expansion(self._read + info.file_size)
-        self._read += info.file_size
-        with self._refuse_damage(f"`{known}` cannot be unpacked"):
-            return self._zip.read(info)
+        self._check_expansion(self._read + size)
+        self._read += size
+        return self._unpack(known)
 
     def read(self, name: str) -> bytes:
         """Return the bytes of a member; `ParseFailed` when there is none of that name."""
         data = self.find(name)
         if data is None:
-            raise self.refuse(f"damaged: `{name}` is missing")
+            raise build_refusal(f"damaged: `{name}` is missing")
         return data
 
     def find_tree(self, name: str | None) -> Element | None:
         """Return the root of a part in XML; None when there is no such part."""
         data = self.find(name) if name else None
-        return None if data is None else read_tree(data, str(name), self.refuse)
+        return None if data is None else read_tree(data, str(name))
 
     def check_sizes(self) -> None:
         """Unpack every member without keeping it, for libraries that trust the directory."""
-        for name, info in self._members.items():
-            if info.flag_bits & _ENCRYPTED_FLAG:
-                raise self.refuse(ENCRYPTED)
-            with self._refuse_damage(f"`{name}` cannot be unpacked"):
-                probe = copy(info)
-                probe.file_size += 1  # `zipfile` unpacks no more than this
-                size = 0
-                with self._zip.open(probe) as file:
-                    while part := file.read(1 << 20):
-                        size += len(part)
-                if size != info.file_size:
-                    raise self.refuse(f"damaged: the size of `{name}` is wrong")
+        for name in self._members:
+            self._unpack(name)
 
-    @contextmanager
-    def _refuse_damage(self, cause: str) -> Iterator[None]:
+    def _unpack(self, name: str) -> bytes:
         try:
-            yield
-        except _ERRORS as fault:
-            raise self.refuse(f"damaged: {cause}") from fault
+            return read_packed(self._file, self._members[name])
+        except ValueError as fault:
+            is_damaged = str(fault) != ENCRYPTED
+            cause = f"damaged: `{name}` cannot be unpacked" if is_damaged else ENCRYPTED
+            raise build_refusal(cause) from fault
 
     def _check_expansion(self, total: int) -> None:
         if total > MAX_EXPANSION_BYTES:
-            raise self.refuse(f"expands to more than {MAX_EXPANSION_BYTES // _MB} MB")
-        if total > max(self._size * MAX_RATIO, _MIN_SUSPICIOUS_BYTES):
-            raise self.refuse(f"expands to more than {MAX_RATIO} times its size")
+            raise build_refusal(f"expands to more than {MAX_EXPANSION_BYTES // _MB} MB")
+        if total > max(self._size * MAX_RATIO, MIN_SUSPICIOUS_BYTES):
+            raise build_refusal(f"expands to more than {MAX_RATIO} times its size")
 
 
 def explain_foreign_file(data: bytes) -> str:
@@ -182,24 +165,19 @@ _FEED_BYTES = 1 << 16
 
 Event: TypeAlias = tuple[Literal["start", "end"], Element]
 """The start or the end of an element."""
-Refuse: TypeAlias = Callable[[str], ParseFailed]
-"""Builds the error for a file from its cause, e.g. `Archive.refuse`."""
 
 
 class _PrologEnded(Exception):  # noqa: N818 - no error
     """The root element begins."""
 
 
-def read_events(data: bytes, name: str, refuse: Refuse) -> Iterator[Event]:
+def read_events(data: bytes, name: str) -> Iterator[Event]:
     """Yield the start and the end of every element of a part, in order.
 
     At its `end` an element is complete; clear it to keep memory small. Tags and attributes have
     their namespace in braces. `name` is the part's name, for errors.
-
-    Raises:
-        ParseFailed: The part is no XML, declares entities, or is nested too deeply.
     """
-    _refuse_entities(data, name, refuse)
+    _refuse_entities(data, name)
     parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
     depth = 0
     try:
@@ -208,28 +186,23 @@ def read_events(data: bytes, name: str, refuse: Refuse) -> Iterator[Event]:
             for event in cast("Iterator[Event]", parser.read_events()):
                 depth += 1 if event[0] == "start" else -1
                 if depth > MAX_DEPTH:
-                    raise refuse(f"`{name}` is nested more than {MAX_DEPTH} levels deep")
+                    raise build_refusal(f"`{name}` is nested more than {MAX_DEPTH} levels deep")
                 yield event
         parser.close()
         yield from cast("Iterator[Event]", parser.read_events())
     except (ParseError, ValueError, LookupError) as fault:
-        raise _refuse_broken(fault, name, refuse) from fault
+        raise _refuse_broken(fault, name) from fault
 
 
-def read_children(
-    data: bytes, name: str, refuse: Refuse, containers: Collection[str]
-) -> Iterator[Element]:
+def read_children(data: bytes, name: str, containers: Collection[str]) -> Iterator[Element]:
     """Yield each complete element that stands within containers only, then forget it.
 
     Containers are local tags, and are not yielded. A part of any size takes little memory as long
     as its elements are small.
-
-    Raises:
-        ParseFailed: The part is no XML, declares entities, or is nested too deeply.
     """
     stack: list[Element] = []
     outside = 0  # how many of the open elements are no containers
-    for kind, element in read_events(data, name, refuse):
+    for kind, element in read_events(data, name):
         is_container = get_local_tag(element.tag) in containers
         if kind == "start":
             stack.append(element)
@@ -279,27 +252,23 @@ def get_attribute(element: Element, name: str, default: str = "") -> str:
     return default
 
 
-def read_tree(data: bytes, name: str, refuse: Refuse) -> Element:
-    """Return the root of a small part with all its elements.
-
-    Raises:
-        ParseFailed: The part is no XML, declares entities, is nested too deeply, or is too large.
-    """
+def read_tree(data: bytes, name: str) -> Element:
+    """Return the root of a small part with all its elements."""
     root = Element("")
-    for count, (_, element) in enumerate(read_events(data, name, refuse)):
+    for count, (_, element) in enumerate(read_events(data, name)):
         root = element  # the last event is the end of the root
         if count > 2 * MAX_TREE_ELEMENTS:
-            raise refuse(f"`{name}` has more than {MAX_TREE_ELEMENTS:,} elements")
+            raise build_refusal(f"`{name}` has more than {MAX_TREE_ELEMENTS:,} elements")
     return root
 
 
-def _refuse_entities(data: bytes, name: str, refuse: Refuse) -> None:
+def _refuse_entities(data: bytes, name: str) -> None:
     """Read what precedes the root element, which is all that can declare an entity."""
     parser = expat.ParserCreate()
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def refuse_entity(*_declaration: object) -> None:
-        raise refuse(f"`{name}` declares XML entities")
+        raise build_refusal(f"`{name}` declares XML entities")
 
     def end_prolog(_tag: str, _attributes: object) -> None:
         raise _PrologEnded
@@ -313,8 +282,8 @@ def _refuse_entities(data: bytes, name: str, refuse: Refuse) -> None:
     except _PrologEnded:
         return
     except (expat.ExpatError, ValueError, LookupError) as fault:
-        raise _refuse_broken(fault, name, refuse) from fault
+        raise _refuse_broken(fault, name) from fault
 
 
-def _refuse_broken(fault: Exception, name: str, refuse: Refuse) -> ParseFailed:
-    return refuse(f"damaged: the XML of `{name}` is broken: {fault}")
+def _refuse_broken(fault: Exception, name: str) -> ParseFailed:
+    return build_refusal(f"damaged: the XML of `{name}` is broken: {fault}")

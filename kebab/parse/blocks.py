@@ -167,12 +167,6 @@ def cut_text(text: str, most: int) -> tuple[str, tuple[str, ...]]:
     return text[:end], (f"only the first {first:,} of {count:,} lines are searched",)
 
 
-def shift_spans(spans: Iterable[Span], lines: int) -> Iterator[Span]:
-    """Yield the spans moved down by a number of lines."""
-    for span in spans:
-        yield span._replace(first=span.first + lines, last=span.last + lines) if lines else span
-
-
 def group_lines(numbers: Iterable[int]) -> Iterator[Range]:
     """Yield the runs of consecutive numbers of lines, which are sorted."""
     first = last = -1

@@ -11,7 +11,6 @@ import hashlib
 import io
 import os
 import re
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from email.errors import MessageError
@@ -19,26 +18,27 @@ from functools import lru_cache, partial
 from html import unescape
 from mimetypes import guess_extension
 from typing import BinaryIO, TypeAlias
-from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
+from zipfile import ZipInfo
 
 from kebab.core.documents import ParsedDocument
 from kebab.core.files import ENEX, MBOX, MEMBER_MARK, ZIP, find_container
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, PLAIN
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
-from kebab.limits.deadline import build_failure
+from kebab.limits.deadline import build_refusal
 from kebab.parse.archive import (
-    ENCRYPTED,
     MAX_MEMBER_BYTES,
     MAX_RATIO,
+    MIN_SUSPICIOUS_BYTES,
     find_child,
     get_local_tag,
     read_children,
+    read_packed,
 )
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.registry import convert_exceptions
 from kebab.source.content import HEAD_BYTES, detect_media
-from kebab.source.members import LOCAL_HEADER_BYTES, Member, clean_name, make_unique, read_directory
+from kebab.source.members import Member, clean_name, make_unique, read_directory
 
 Span: TypeAlias = tuple[int, int]
 _OpenSource: TypeAlias = Callable[[], BinaryIO]
@@ -57,7 +57,7 @@ class ContainerParser:
         is_known = data.startswith(b"PK") or _EXPORT in data
         if not is_known and next(find_messages(io.BytesIO(data)), None) is None:
             cause = "neither a mailbox, a zip archive, nor an export of Evernote"
-            raise ParseFailed(path=path, parser=self.version, cause=cause)
+            raise build_refusal(cause)
         return TextBuilder().build(path, title=path.rpartition("/")[2].rpartition(".")[0])
 
 
@@ -85,11 +85,11 @@ def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
         files = _list_attached_files(data, path)
         return _Attachments((name, partial(bytes, content)) for name, content in files)
     if media == ENEX:
-        return _Attachments(_list_note_files(data, path))
+        return _Attachments(_list_note_files(data))
     if media == MSG:
         from kebab.parse.mail.outlook import convert_message
 
-        data, _ = convert_message(data, path, _VERSION)
+        data, _ = convert_message(data)
     from kebab.parse.mail.message import (
         list_attachments,
         load_message,
@@ -99,14 +99,13 @@ def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
 
     if not may_have_attachments(data):
         return _Attachments(())
-    found = list_attachments(load_message(data, path, _VERSION))
+    found = list_attachments(load_message(data))
     return _Attachments((one.name, partial(read_attachment, one.part)) for one in found)
 
 
-def _list_note_files(data: bytes, path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+def _list_note_files(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """Yield the files of a note of Evernote with their names."""
-    refuse = partial(build_failure, path, _VERSION)
-    for element in read_children(data, "en-export", refuse, {"en-export", "note"}):
+    for element in read_children(data, "en-export", {"en-export", "note"}):
         content = find_child(element, "data")
         if get_local_tag(element.tag) != "resource" or content is None:
             continue
@@ -257,32 +256,19 @@ class _Zip:
         for name, info in self._infos.items():
             try:
                 media = detect_media(name, info.file_size, partial(self.read, name, HEAD_BYTES))
-            except (ValueError, OverflowError, zlib.error):
+            except (ValueError, OverflowError):
                 media = PLAIN  # reading it tells why it cannot be read
             yield Member(name, info.file_size, media or "")
 
     def read(self, name: str, most: int | None = None) -> bytes:
         info = self._infos[name]
-        if info.flag_bits & 0x1:
-            raise ValueError(ENCRYPTED)
-        if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
-            raise ValueError(f"packed by a method that is not read: {info.compress_type}")
         size = info.file_size if most is None else min(most, info.file_size)
         if size > MAX_MEMBER_BYTES:
             raise ValueError(f"expands to more than {MAX_MEMBER_BYTES // 1_000_000} MB")
-        if size > max(info.compress_size * MAX_RATIO, 16_000_000):
+        if size > max(info.compress_size * MAX_RATIO, MIN_SUSPICIOUS_BYTES):
             raise ValueError(f"expands to more than {MAX_RATIO} times its size")
         with self._open() as file:
-            file.seek(info.header_offset)
-            head = file.read(LOCAL_HEADER_BYTES)
-            lengths = (int.from_bytes(head[at : at + 2], "little") for at in (26, 28))
-            file.seek(sum(lengths), os.SEEK_CUR)
-            packed = file.read(min(info.compress_size, 2 * size + _LINE_BYTES))
-        if info.compress_type == ZIP_DEFLATED:
-            packed = zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, size + 1)
-        if most is None and (len(packed) != size or zlib.crc32(packed) != info.CRC):
-            raise ValueError("damaged: its bytes have another size or checksum")
-        return packed[:size]
+            return read_packed(file, info, most)
 
 
 def _decode_names(infos: list[ZipInfo]) -> list[str]:
@@ -339,8 +325,8 @@ def _translate(path: str) -> Iterator[None]:
     with convert_exceptions(path, _VERSION):
         try:
             yield
-        except (ValueError, zlib.error, MessageError) as fault:
-            raise ParseFailed(path=path, parser=_VERSION, cause=str(fault)) from fault
+        except (ValueError, MessageError) as fault:
+            raise build_refusal(str(fault)) from fault
 
 
 def _open(path: str, span: Span) -> "_Attachments | _Mailbox | _Zip | _Evernote":

@@ -119,12 +119,6 @@ def detect_latin_encoding(sample: bytes) -> LatinEncoding | None:
     return LatinEncoding(best[1], near[0] if near else None)
 
 
-def has_single_letters(sample: bytes) -> bool:
-    """Return whether bytes beyond ASCII mostly stand alone, as they do in words of Latin script."""
-    runs = _HIGH_RUNS.findall(sample)
-    return sum(len(run) == 1 for run in runs) >= 0.7 * len(runs)
-
-
 def _score(text: str, codec: str) -> float:
     """Return how well a text fits the best language of an encoding; 0 where it fits none."""
     letters = sum(map(str.isalpha, text))
@@ -163,7 +157,9 @@ def detect_legacy_encoding(data: bytes) -> str | None:
     """Return the codec that decodes the bytes to plausible text, or None."""
     sample = _take_sample(data)
     latin = detect_latin_encoding(sample)
-    if latin and has_single_letters(sample):
+    runs = _HIGH_RUNS.findall(sample)
+    # In words of Latin script bytes beyond ASCII mostly stand alone.
+    if latin and sum(len(run) == 1 for run in runs) >= 0.7 * len(runs):
         return latin.codec
     for codec, plausible in _MULTI_BYTE:
         text = sample.decode(codec, "replace")
@@ -269,22 +265,14 @@ class Decoded(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-def decode(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
-    """Return the text of a file; `path` and `parser` are for the error.
-
-    Raises:
-        ParseFailed: The bytes are not text.
-    """
+def decode(data: bytes, path: str = "", parser: str = "") -> Decoded:
+    """Return the text of a file; `path` and `parser` are for the error."""
     raw = decode_raw(data, path, parser)
     return Decoded(normalize_text(raw.text), raw.encoding, raw.warnings)
 
 
-def decode_raw(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded:
-    """Return the text of a file with its own line ends and characters, without a byte order mark.
-
-    Raises:
-        ParseFailed: The bytes are not text.
-    """
+def decode_raw(data: bytes, path: str = "", parser: str = "") -> Decoded:
+    """Return the text of a file with its own line ends, without a byte order mark."""
     encoding, body = _detect_encoding(data)
     if encoding is None:
         raise ParseFailed(path=path, parser=parser, cause="binary data, not text")
@@ -292,11 +280,12 @@ def decode_raw(data: bytes, path: str = "-", parser: str = "text-v1") -> Decoded
     lost = raw.count(REPLACEMENT)
     if lost:
         lost -= body.count(REPLACEMENT.encode(encoding, "ignore") or REPLACEMENT.encode())
-    warnings = (
-        *((f"characters that are not {encoding} were replaced: {lost}",) if lost > 0 else ()),
-        *_describe_doubt(body, encoding),
-    )
-    return Decoded(raw, encoding, warnings)
+    warnings = [f"characters that are not {encoding} were replaced: {lost}"] if lost > 0 else []
+    latin = None if encoding.startswith("utf") else detect_latin_encoding(_take_sample(body))
+    if latin and latin.doubt and latin.codec == encoding:
+        doubt = f"read as {encoding}, {latin.doubt} is as likely"
+        warnings.append(f"the encoding is uncertain: {doubt}")
+    return Decoded(raw, encoding, tuple(warnings))
 
 
 def encode_raw(text: str, original: Decoded, data: bytes) -> bytes | None:
@@ -356,16 +345,7 @@ def _detect_8bit(data: bytes) -> tuple[str, bytes]:
     valid = len(text) - len(text.encode("ascii", "ignore")) - broken
     if valid >= _VALID_PER_BROKEN * broken:
         return "utf-8", data
-    encoding = detect_legacy_encoding(data)
-    return encoding or "utf-8", data
-
-
-def _describe_doubt(body: bytes, encoding: str) -> tuple[str, ...]:
-    """Return a warning where another encoding of Latin script is as likely."""
-    latin = None if encoding.startswith("utf") else detect_latin_encoding(_take_sample(body))
-    if latin is None or latin.doubt is None or latin.codec != encoding:
-        return ()
-    return (f"the encoding is uncertain: read as {encoding}, {latin.doubt} is as likely",)
+    return detect_legacy_encoding(data) or "utf-8", data
 
 
 def normalize_text(text: str) -> str:

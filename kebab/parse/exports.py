@@ -6,7 +6,6 @@ Each conversation, day or note is a section.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import partial
 from html import unescape
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -14,7 +13,7 @@ from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
-from kebab.limits.deadline import build_failure
+from kebab.limits.deadline import build_refusal
 from kebab.parse.archive import find_child, get_local_tag, list_children, read_children
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
@@ -48,15 +47,13 @@ class Conversation(NamedTuple):
 class ChatExportParser:
     """Parses an export of chats; JSON of another shape is read as data."""
 
-    version = "chat-v5"
-
     def parse(self, data: bytes, path: str, companion: bytes = b"") -> ParsedDocument:
         """Return the document; each conversation or day is a section.
 
         `companion` is the list of people that Slack exports beside the folder of a channel.
         """
-        content = load_json(decode(data, path, self.version).text)
-        users = load_json(decode(companion, path, self.version).text) if companion else None
+        content = load_json(decode(data).text)
+        users = load_json(decode(companion).text) if companion else None
         conversations = list(read_conversations(content, path, users))
         if not any(said.text.strip() for one in conversations for said in one.messages):
             return DataParser("json").parse(data, path)
@@ -241,21 +238,15 @@ def _read_time(seconds: object) -> str:
         return ""
 
 
-_CONTAINERS = frozenset({"en-export"})
-
-
 class EnexParser:
     """Parses a note of Evernote."""
 
-    version = "enex-v5"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document of the first note; the notes of an export are its members."""
-        refuse = partial(build_failure, path, self.version)
-        elements = read_children(data, "en-export", refuse, _CONTAINERS)
+        elements = read_children(data, "en-export", {"en-export"})
         note = next((one for one in elements if get_local_tag(one.tag) == "note"), None)
         if note is None:
-            raise refuse("not an Evernote export: it has no notes")
+            raise build_refusal("not an Evernote export: it has no notes")
         builder = TextBuilder()
         title, attributes = _read_text(note, "title"), find_child(note, "note-attributes")
         builder.add_heading(1, title or "(untitled)")

@@ -13,9 +13,8 @@ from kebab.config.settings import Plugins
 from kebab.core.documents import ParsedDocument
 from kebab.core.media import READABLE_NAMES, format_stored_media, is_built_in
 from kebab.core.ports import Parser, is_isolated
-from kebab.errors.catalog import ParseFailed
 from kebab.errors.signal import Signal
-from kebab.limits.deadline import build_failure, raise_memory_error
+from kebab.limits.deadline import build_failure, build_refusal, raise_memory_error
 from kebab.limits.worker import START_S, Limits, WorkerProcess, runs_in_worker
 from kebab.parse.registry import guard_parser, parse_in_part
 from kebab.plugins import Plugin, inspect_plugins
@@ -117,7 +116,7 @@ class PluginParser:
         """Return the document."""
         if not runs_in_worker():
             cause = "no worker process can be started, and plugins are run in no other"
-            raise ParseFailed(path=path, parser=self.version, cause=cause)
+            raise build_refusal(cause)
         document = parse_in_part(self._plugin.load().parser, data, path)
         try:
             return _copy_document(document)
@@ -125,7 +124,7 @@ class PluginParser:
             cause = f"the parser {self._plugin.label} returned no document"
             if isinstance(document, ParsedDocument):
                 cause += f" that can be used: {fault}"
-            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
+            raise build_refusal(cause) from fault
 
 
 def _copy_document(document: Any) -> ParsedDocument:

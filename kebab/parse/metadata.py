@@ -91,8 +91,11 @@ def build_metadata(fields: Fields) -> Metadata:
         for tag in to_tags(value)
     ]
     texts = (next(iter(_list_texts(lower[one])), "") for one in _DATE_FIELDS if lower.get(one))
+    title = lower.get("title") or ""
     return Metadata(
-        title=_to_title(lower.get("title")),
+        title=None
+        if isinstance(title, bool | list | dict)
+        else " ".join(str(title).split()) or None,
         tags=list_unique(tags or to_tags(lower.get("keywords"))),
         lang=read_language(lower.get("lang") or lower.get("language")),
         authors=list_unique(
@@ -132,12 +135,6 @@ def merge_metadata(front: Metadata, properties: Metadata, tags: Iterable[str]) -
         aliases=list_unique([*front.aliases, *properties.aliases]),
         properties=(*front.properties, *properties.properties),
     )
-
-
-def _to_title(value: Any) -> str | None:
-    if value is None or isinstance(value, bool | list | dict):
-        return None
-    return " ".join(str(value).split()) or None
 
 
 def _list_texts(value: Any) -> list[str]:
@@ -294,14 +291,9 @@ def choose_title(metadata: Metadata, blocks: Iterable[Block], path: str) -> str:
     first = next(headings, None)
     heading = first.label if first is not None and first.level == 1 else ""
     candidates = (metadata.title or "", heading, read_file_name(path), path)
-    return next(filter(None, map(_to_one_line, candidates)), "untitled")
-
-
-def _to_one_line(text: str) -> str:
-    """Return printable text on one line, cut at the longest title."""
-    visible = "".join(max(char, " ") for char in normalize_text(text))
-    line = " ".join(visible.split())
-    return shorten_line(line, MAX_TITLE_CHARS)
+    visible = ("".join(max(char, " ") for char in normalize_text(text)) for text in candidates)
+    lines = (shorten_line(" ".join(text.split()), MAX_TITLE_CHARS) for text in visible)
+    return next(filter(None, lines), "untitled")
 
 
 def shorten_line(line: str, most: int) -> str:

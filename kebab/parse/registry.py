@@ -12,7 +12,12 @@ from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.core.files import CONTAINERS, IMAGE, NAMED, OcrSettings
 from kebab.core.ports import Parser, PictureReader
 from kebab.errors.catalog import ParseFailed
-from kebab.limits.deadline import DeadlinePassed, describe_failure, limit_time
+from kebab.limits.deadline import (
+    DeadlinePassed,
+    build_refusal,
+    describe_failure,
+    limit_time,
+)
 from kebab.parse.blocks import Span, build_line_document, watch_builder
 from kebab.parse.encoding import decode
 from kebab.parse.text.markdown import MarkdownParser
@@ -25,7 +30,7 @@ class TextParser:
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         return build_line_document(decoded, path, find_clippings(decoded.text), Metadata())
 
 
@@ -123,8 +128,7 @@ def parse_in_part(parser: Parser, data: bytes, path: str, *companion: bytes) -> 
         except ParseFailed as error:
             if data:
                 raise
-            cause = "the file is empty"
-            raise ParseFailed(path=path, parser=parser.version, cause=cause) from error
+            raise build_refusal("the file is empty") from error
         except (DeadlinePassed, MemoryError) as limit:
             # The frames of the parser hold what it has read.
             stopped = limit.with_traceback(None)
@@ -260,9 +264,12 @@ PARSER_EXCEPTIONS: tuple[type[Exception], ...] = (
 
 @contextmanager
 def convert_exceptions(path: str, parser: str) -> Iterator[None]:
-    """Turn unexpected exceptions of a parser into `ParseFailed`."""
+    """Turn unexpected exceptions of a parser into `ParseFailed`, and name its refusals."""
     try:
         yield
+    except ParseFailed as refusal:
+        refusal.path, refusal.parser = refusal.path or path, refusal.parser or parser
+        raise
     except PARSER_EXCEPTIONS as fault:
         raise ParseFailed(path=path, parser=parser, cause=describe_failure(fault)) from fault
 

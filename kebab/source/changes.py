@@ -82,7 +82,7 @@ def find_repository(folder: str, revision: str) -> Repository:
     top = _require(folder, "rev-parse", "--show-toplevel")
     is_flag = revision.startswith("-")
     name = f"{revision}^{{commit}}"
-    commit = None if is_flag else _run(folder, "rev-parse", "--verify", "--quiet", name).found
+    commit = None if is_flag else _run(folder, "rev-parse", "--verify", "--quiet", name)[0]
     if commit is None:
         if revision != _HEAD:
             raise InvalidInput(field=_FIELD, cause=f"git does not know this revision: {revision}")
@@ -90,9 +90,9 @@ def find_repository(folder: str, revision: str) -> Repository:
     elif revision == _HEAD:
         base = commit
     else:
-        common = _run(folder, "merge-base", _decode(commit), _HEAD).found
+        common = _run(folder, "merge-base", _decode(commit), _HEAD)[0]
         if common is None:
-            shallow = _run(folder, "rev-parse", "--is-shallow-repository").found == b"true\n"
+            shallow = _run(folder, "rev-parse", "--is-shallow-repository")[0] == b"true\n"
             where = " in this shallow clone" if shallow else ""
             cause = f"`{revision}` and `HEAD` have no commit in common{where}"
             raise InvalidInput(field=_FIELD, cause=cause)
@@ -166,26 +166,20 @@ def _join(top: str, names: bytes) -> list[str]:
     return [join_root(top, os.fsdecode(one)) for one in names.split(b"\0") if one]
 
 
-class _Outcome(NamedTuple):
-    """What git wrote, None when it failed, and its complaint."""
-
-    found: bytes | None
-    fault: str
-
-
 def _require(folder: str, *arguments: str) -> bytes:
     """Return what git writes."""
-    done = _run(folder, *arguments)
-    if done.found is None:
-        raise InvalidInput(field=_FIELD, cause=f"git cannot compare {folder}: {done.fault}")
-    return done.found
+    found, fault = _run(folder, *arguments)
+    if found is None:
+        raise InvalidInput(field=_FIELD, cause=f"git cannot compare {folder}: {fault}")
+    return found
 
 
 def _decode(line: bytes) -> str:
     return line.decode("ascii", "replace").strip()
 
 
-def _run(folder: str, *arguments: str) -> _Outcome:
+def _run(folder: str, *arguments: str) -> tuple[bytes | None, str]:
+    """Return what git writes, None when it fails, and its complaint."""
     program = shutil.which("git")
     if program is None:
         raise build_missing_program("git", "review --changed", "apt install git")
@@ -206,4 +200,4 @@ def _run(folder: str, *arguments: str) -> _Outcome:
         raise TimedOut(operation="git", elapsed_ms=ms, deadline_ms=ms) from late
     lines = done.stderr.decode("utf-8", "replace").strip().split("\n")
     fault = lines[0].removeprefix("fatal: ").removeprefix("error: ")
-    return _Outcome(done.stdout if done.returncode == 0 else None, fault)
+    return (done.stdout if done.returncode == 0 else None), fault

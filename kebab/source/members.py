@@ -96,7 +96,8 @@ def read_directory(file: BinaryIO) -> "list[ZipInfo]":
         with ZipFile(_BoundedReader(file)) as archive:
             members = [one for one in archive.infolist() if not one.is_dir()]
     except (BadZipFile, OSError, LookupError, ValueError, RuntimeError, struct.error) as fault:
-        raise ValueError(f"damaged: {fault}") from fault
+        cause = fault if type(fault) is ValueError else "the zip archive is cut off or broken"
+        raise ValueError(f"damaged: {cause}") from fault
     if len(members) > MAX_FILES:
         raise ValueError(f"more than {MAX_FILES:,} files in one archive")
     end = 0

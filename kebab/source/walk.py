@@ -113,15 +113,6 @@ class Folder(NamedTuple):
     layer: Layer | None
 
 
-def find_link_reason(link: str, root: str) -> str:
-    """Return why a link is not followed; what it leads to is read where it is, if at all."""
-    try:
-        real = resolve_links(link, strict=True)
-    except OSError:
-        return "symlink_broken"
-    return "symlink" if real == root or is_below(real, root) else "symlink_outside"
-
-
 class _Walk:
     """Visits folders; those and files that were `seen` are left out, and files on request."""
 
@@ -187,7 +178,15 @@ class _Walk:
         if not child.name.isascii() and any("\ud800" <= char <= "\udfff" for char in child.name):
             self.found.skips.add("undecodable_name", path)
         elif child.is_symlink():
-            self.found.skips.add(find_link_reason(absolute, self._root), path)
+            # What it leads to is read where it is, if at all.
+            try:
+                real = resolve_links(absolute, strict=True)
+            except OSError:
+                reason = "symlink_broken"
+            else:
+                is_inside = real == self._root or is_below(real, self._root)
+                reason = "symlink" if is_inside else "symlink_outside"
+            self.found.skips.add(reason, path)
         elif child.is_dir(follow_symlinks=False):
             if not self._is_skipped(path, absolute, layer, folder=True):
                 self._folders.append(Folder(f"{path}/", absolute, layer))
@@ -196,7 +195,11 @@ class _Walk:
             and not self._is_skipped(path, absolute, layer, folder=False)
             and path not in self._seen.files
         ):
-            self._visit_file(child, path, absolute)
+            try:
+                stat = child.stat(follow_symlinks=False)
+                _add_file(self.found, path, absolute, stat, self._rules)
+            except OSError as failure:
+                self._handle_failure(failure, path)
 
     def _is_skipped(self, path: str, absolute: str, layer: Layer | None, *, folder: bool) -> bool:
         reason = find_skip_reason(layer, self._rules, self._root, path, folder=folder)
@@ -205,16 +208,6 @@ class _Walk:
         if reason is not None:
             self.found.skips.add(reason, path)
         return reason is not None
-
-    def _visit_file(self, child: os.DirEntry[str], path: str, absolute: str) -> None:
-        if not child.is_file(follow_symlinks=False):
-            self.found.skips.add("special_file", path)
-            return
-        try:
-            stat = child.stat(follow_symlinks=False)
-            _add_file(self.found, path, absolute, stat, self._rules)
-        except OSError as failure:
-            self._handle_failure(failure, path)
 
     def _handle_failure(self, failure: OSError, path: str) -> None:
         """Record an unreadable path, unless it no longer exists."""
@@ -285,20 +278,12 @@ class FolderScanner:
             absolute = join_root(root, path)
             try:
                 stat = Path(absolute).stat()
+                _add_file(found, path, absolute, stat, rules, real=resolve_links(absolute))
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError:
-                found.seen += 1
                 found.skip_unreadable(path)
-                continue
             found.seen += 1
-            try:
-                if modes.S_ISREG(stat.st_mode):
-                    _add_file(found, path, absolute, stat, rules, real=resolve_links(absolute))
-                else:
-                    found.skips.add("special_file", path)
-            except OSError:
-                found.skip_unreadable(path)
 
 
 def _add_file(
@@ -310,10 +295,13 @@ def _add_file(
     *,
     real: str | None = None,
 ) -> None:
-    """Add a file, or skip it by its name, its content, its format or its size.
+    """Add a file, or skip it by its kind, its name, its content, its format or its size.
 
     Without `real`, the path without links, the rules of names were applied before.
     """
+    if not modes.S_ISREG(stat.st_mode):
+        found.skips.add("special_file", path)
+        return
     if real is None and not is_secret_name_below(path):
         is_secret = has_secret_content(absolute, stat.st_size) and not allows_secret(rules, path)
     else:
@@ -322,27 +310,12 @@ def _add_file(
         found.skips.add(SECRET, path)
         return
     media = find_media(absolute, stat.st_size, rules)
-    is_read = _add_entry(found, path, absolute, stat, media, rules)
-    if not is_read and real is None and (named := find_named_media(path)):
-        entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, named)
-        found.entries.append(entry)
-        found.named += 1
-
-
-def _add_entry(
-    found: ScanResult,
-    path: str,
-    absolute: str,
-    stat: os.stat_result,
-    media: str | None,
-    rules: ScanRules,
-) -> bool:
-    """Add a file, if it is read; return whether it is."""
     entry = FileEntry(path, absolute, stat.st_size, stat.st_mtime_ns, stat.st_ino, media or "")
     if media and 0 < rules.max_file_bytes < stat.st_size:
-        limit = choose_limit(media, stat.st_size, rules.max_file_bytes)
-        entry = entry._replace(limit=limit or 0)
-    accepts = found.accepts(entry, rules)
-    if accepts:
+        limit = choose_limit(media, stat.st_size, rules.max_file_bytes) or 0
+        entry = entry._replace(limit=limit)
+    if found.accepts(entry, rules):
         found.entries.append(entry)
-    return accepts
+    elif real is None and (named := find_named_media(path)):
+        found.entries.append(entry._replace(media=named, limit=0))
+        found.named += 1

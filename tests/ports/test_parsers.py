@@ -17,7 +17,7 @@ from kebab.errors.catalog import ParseFailed
 from kebab.errors.signal import Signal
 from kebab.limits.worker import WorkerProcess
 from kebab.parse.isolation import ParseTask, run_parser
-from kebab.parse.registry import PARSERS
+from kebab.parse.registry import PARSERS, guard_parser
 
 MEDIA = sorted(PARSERS)
 LINES = sorted(
@@ -159,10 +159,10 @@ def test_bytes_are_parsed_or_refused_and_never_fail_otherwise(media, data):
 
 def test_a_refusal_names_the_file_and_the_parser():
     for media in MEDIA:
-        with pytest.raises(ParseFailed) as refusal:
-            get_parser(media).parse(bytes(range(256)) * 4, "dir/a.md")
-        assert refusal.value.path == "dir/a.md"
-        assert refusal.value.parser == get_parser(media).version
+        parser = get_parser(media)
+        with pytest.raises(ParseFailed) as refusal, guard_parser("dir/a.md", parser.version, 0):
+            parser.parse(bytes(range(256)) * 4, "dir/a.md")
+        assert (refusal.value.path, refusal.value.parser) == ("dir/a.md", parser.version)
 
 
 @pytest.mark.parametrize("media", PROSE)

@@ -170,11 +170,9 @@ _SUMMARY_CHARS, _MAX_SUMMARY_CHARS = 2_000, 80
 class SourceParser:
     """Parses source code without a grammar: names are found by simple patterns."""
 
-    version = "source-v5"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its headings are the symbols."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         if reason := find_generated(decoded.text):
             return build_bounded(decoded, path, reason)
         spans, warnings = self._find_spans(decoded.text, path)
@@ -188,8 +186,6 @@ class SourceParser:
 
 class CodeParser(SourceParser):
     """Parses the source code of one language along its symbols."""
-
-    version = VERSION
 
     def __init__(self, language: str) -> None:
         """Parse a language of `kebab.parse.code.symbols`."""

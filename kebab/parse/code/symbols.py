@@ -259,11 +259,7 @@ class Symbol(NamedTuple):
 
 
 def load_grammar(language: str) -> "Language":
-    """Return the grammar of a language.
-
-    Raises:
-        DependencyMissing: It is not installed.
-    """
+    """Return the grammar of a language."""
     module, _, function = SYNTAXES[language].grammar.partition(".")
     with translate_import_errors(FEATURE, "tree-sitter", EXTRA):
         from tree_sitter import Language
@@ -274,11 +270,7 @@ def load_grammar(language: str) -> "Language":
 
 @cache
 def load_parser(language: str) -> "Parser":
-    """Return the parser of a language.
-
-    Raises:
-        DependencyMissing: Its grammar is not installed.
-    """
+    """Return the parser of a language."""
     grammar = load_grammar(language)
     from tree_sitter import Parser
 

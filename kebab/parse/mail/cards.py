@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct, field
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.metadata import list_unique, split_keywords
@@ -130,11 +130,9 @@ _NAMES = ("FN", "N", "NICKNAME", "ORG", "EMAIL", "TEL")
 class CardParser:
     """Parses calendars and contacts."""
 
-    version = "cards-v1"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; a file of one entry has its title, date and organiser."""
-        components, warnings = _read_components(data, path, self.version)
+        components, warnings = _read_components(data)
         entries = [one for one in components if one.kind in _ENTRIES]
         calendars = [one for one in components if one.kind == "VCALENDAR"]
         builder = TextBuilder()
@@ -180,9 +178,9 @@ _MAX_OPEN = 20
 """How many open components an `END` may close."""
 
 
-def _read_components(data: bytes, path: str, parser: str) -> tuple[list[_Component], list[str]]:
+def _read_components(data: bytes) -> tuple[list[_Component], list[str]]:
     """Return the components of a file in the order of their starts, and warnings."""
-    decoded = decode(b"\n".join(_unfold(data)), path, parser)
+    decoded = decode(b"\n".join(_unfold(data)))
     components: list[_Component] = []
     stack: list[_Component] = []
     unread = 0
@@ -201,8 +199,7 @@ def _read_components(data: bytes, path: str, parser: str) -> tuple[list[_Compone
         elif stack:
             stack[-1].properties.append(_Property(name, match[2], match[3]))
     if not components:
-        cause = "not a calendar and no contacts: no `BEGIN:`"
-        raise ParseFailed(path=path, parser=parser, cause=cause)
+        raise build_refusal("not a calendar and no contacts: no `BEGIN:`")
     warnings = list(decoded.warnings)
     if unread:
         warnings.append(f"lines that are no properties are left out: {unread}")

@@ -19,6 +19,7 @@ from kebab.core.files import get_suffix
 from kebab.core.media import EMAIL as _MESSAGE
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.web.html import add_fragment, read_parts
@@ -97,12 +98,8 @@ def read_payload(part: Message) -> bytes:
     return payload if isinstance(payload, bytes) else b""
 
 
-def read_text(part: Message, path: str, parser: str, *, html: bool) -> str:
-    """Return the text of a part in its declared encoding, else in that of its bytes.
-
-    Raises:
-        ParseFailed: The bytes are not text.
-    """
+def read_text(part: Message, *, html: bool) -> str:
+    """Return the text of a part in its declared encoding, else in that of its bytes."""
     data = read_payload(part)
     try:
         codec = find_codec(part.get_content_charset() or "")
@@ -111,7 +108,7 @@ def read_text(part: Message, path: str, parser: str, *, html: bool) -> str:
     decoded = decode_declared(data, codec) if codec else None
     if decoded is not None:
         return decoded.text
-    return (decode_html if html else decode)(data, path, parser).text
+    return (decode_html if html else decode)(data).text
 
 
 def find_file_name(part: Message) -> str:
@@ -215,11 +212,9 @@ def read_attachment(part: Message) -> bytes:
 class MessageWriter:
     """Writes a message into a builder, below a heading with its subject."""
 
-    def __init__(self, builder: TextBuilder, path: str, parser: str) -> None:
-        """`path` and `parser` are for errors."""
+    def __init__(self, builder: TextBuilder) -> None:
         self.warnings: list[str] = []
         self._builder = builder
-        self._path, self._parser = path, parser
         self._parts = 0
         self._others: list[Message] = []
         """The forms of the text that another form stands for."""
@@ -264,7 +259,7 @@ class MessageWriter:
         elif kind in _TEXTS and not _is_attached(part):
             html = kind == "text/html"
             try:
-                text = read_text(part, self._path, self._parser, html=html)
+                text = read_text(part, html=html)
                 if html:
                     add_fragment(self._builder, text, 1)
                 else:
@@ -339,8 +334,6 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 class MhtmlParser:
     """Parses a saved page: its first HTML part."""
 
-    version = "mhtml-v3"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
         message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
@@ -348,14 +341,12 @@ class MhtmlParser:
         pages = (one for one in parts if one.get_content_type() in _PAGES)
         page = next(pages, None)
         if page is None:
-            raise ParseFailed(
-                path=path, parser=self.version, cause="not a saved page: it has no HTML"
-            )
-        text = read_text(page, path, self.version, html=True)
+            raise build_refusal("not a saved page: it has no HTML")
+        text = read_text(page, html=True)
         try:
             content = read_parts(text)
         except ValueError as fault:
-            raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
+            raise build_refusal(f"damaged: {fault}") from fault
         return content.builder.build(
             path,
             content.metadata,
@@ -379,18 +370,14 @@ _MAY_HAVE_FILES = re.compile(
 )
 
 
-def load_message(data: bytes, path: str = "", parser: str = "") -> Message:
-    """Return the message of a file: plain, or of Apple Mail.
-
-    Raises:
-        ParseFailed: The bytes are no message.
-    """
+def load_message(data: bytes) -> Message:
+    """Return the message of a file: plain, or of Apple Mail."""
     # A file of Apple Mail begins with the length of the message.
     found = _APPLE_LENGTH.match(data)
     body = data[found.end() : found.end() + int(found[1])] if found else data
     body = body.lstrip(b"\xef\xbb\xbf\r\n")
     if not has_headers(body):
-        raise ParseFailed(path=path, parser=parser, cause=_NOT_MAIL)
+        raise build_refusal(_NOT_MAIL)
     return parse_message(body)
 
 
@@ -402,13 +389,11 @@ def may_have_attachments(data: bytes) -> bool:
 class EmailParser:
     """Parses one message: its headers, its text, and the names of its attachments."""
 
-    version = "email-v5"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        message = load_message(data, path, self.version)
+        message = load_message(data)
         builder = TextBuilder()
-        writer = MessageWriter(builder, path, self.version)
+        writer = MessageWriter(builder)
         writer.write(message)
         metadata = Metadata(
             title=read_header(message, "subject") or None,

@@ -16,8 +16,8 @@ from mimetypes import guess_type
 from typing import Any
 
 from kebab.core.documents import ParsedDocument
-from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
+from kebab.limits.deadline import build_refusal
 from kebab.parse.mail.message import EmailParser, has_headers
 from kebab.parse.office.old_office import FAULTS, refuse_foreign
 from kebab.parse.office.rtf import find_page_codec
@@ -26,27 +26,21 @@ from kebab.parse.office.rtf import find_page_codec
 class MsgParser(EmailParser):
     """Parses a message of Outlook as the e-mail that its properties make."""
 
-    version = "msg-v6"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        converted, warnings = convert_message(data, path, self.version)
+        converted, warnings = convert_message(data)
         document = super().parse(converted, path)
         return document._replace(warnings=(*document.warnings, *warnings))
 
 
-def convert_message(data: bytes, path: str, parser: str) -> tuple[bytes, list[str]]:
+def convert_message(data: bytes) -> tuple[bytes, list[str]]:
     """Return a message of Outlook as e-mail, and what of its text is not read.
 
     Other programs give the name to plain e-mail, which stays as it is.
-
-    Raises:
-        ParseFailed: The file is damaged, or no message.
-        DependencyMissing: The library is not installed.
     """
     if has_headers(data):
         return data, []
-    refuse_foreign(data, path, parser)
+    refuse_foreign(data)
     with translate_import_errors("reading Outlook messages", "dochan", "office"):
         from dochan.cfb import OleFileIO
     try:
@@ -56,8 +50,7 @@ def convert_message(data: bytes, path: str, parser: str) -> tuple[bytes, list[st
                 raise ValueError("it has no properties")
             return reader.build("", _TOP_HEADER_BYTES).as_bytes(), [*dict.fromkeys(reader.warnings)]
     except FAULTS as fault:
-        cause = "damaged, or no message of Outlook"
-        raise ParseFailed(path=path, parser=parser, cause=cause) from fault
+        raise build_refusal("damaged, or no message of Outlook") from fault
 
 
 _PROPERTIES = "__properties_version1.0"

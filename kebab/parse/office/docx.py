@@ -158,15 +158,13 @@ _LONG_CELL_CHARS = 2_000
 class DocxParser:
     """Parses Word documents."""
 
-    version = "docx-v6"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections."""
-        package = office.Package(data, path, self.version, "document")
+        package = office.Package(data, "document")
         reader = _BodyReader(package)
         part = package.main
         data = package.read(part)
-        for element in read_children(data, part, package.refuse, _CONTAINERS):
+        for element in read_children(data, part, _CONTAINERS):
             reader.add_block(element)
         return reader.build(path, data)
 

@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.chunks import Place
 from kebab.core.documents import ParsedDocument
+from kebab.limits.deadline import build_refusal
 from kebab.parse.archive import (
     find_all,
     find_child,
@@ -348,11 +349,9 @@ _FOOTERS = frozenset({"date-time", "footer", "header", "page-number", "page", "h
 class OdtParser:
     """Parses OpenDocument texts; citations name their sections."""
 
-    version = "odt-v5"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        document = office.OpenDocument(data, path, self.version)
+        document = office.OpenDocument(data)
         reader = _Reader(document)
         for element in _read_body(document, reader, "text"):
             reader.add_block(element)
@@ -365,11 +364,9 @@ class OdtParser:
 class OdpParser:
     """Parses OpenDocument presentations; citations name their slides."""
 
-    version = "odp-v6"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        document = office.OpenDocument(data, path, self.version)
+        document = office.OpenDocument(data)
         reader = _Reader(document)
         pages = (
             one
@@ -408,14 +405,14 @@ def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Ite
     reader.headers += _list_headers(common)
     content = document.read(office.CONTENT)
     reader.body = content[content.find(b"<office:body") :]
-    for element in read_children(content, office.CONTENT, document.refuse, _ROOTS | {kind}):
+    for element in read_children(content, office.CONTENT, _ROOTS | {kind}):
         tag = get_local_tag(element.tag)
         if tag in {"automatic-styles", "styles"}:
             reader.styles.add(element)
         elif tag == "master-styles":
             reader.headers += _list_headers(element)
         elif tag in _KINDS and tag != kind:
-            raise document.refuse(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
+            raise build_refusal(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
         else:
             yield element
 

@@ -17,6 +17,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
+from kebab.limits.deadline import build_refusal
 from kebab.parse.archive import ENCRYPTED, OLE2_MAGIC, Archive
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.metadata import convert_properties
@@ -36,7 +37,6 @@ FAULTS = (
 )
 """What the libraries raise for damaged files, beside their own exceptions."""
 
-_VERSIONS = {"doc": "doc-v5", "ppt": "ppt-v3", "hwp": "hwp-v3"}
 _LOSS = re.compile(r"ERR|생략|초과|budget|exceeded|skipped|omitted|truncated|malformed")
 """Reports of the library that some text is left out."""
 
@@ -59,11 +59,9 @@ _LOST_PARTS = split_names(
 class DocParser(DocxParser):
     """Parses Word 97-2003 documents as the Word documents that they are converted to."""
 
-    version = "doc-v5"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections."""
-        refuse_foreign(data, path, self.version)
+        refuse_foreign(data)
         with translate_import_errors("reading Word 97-2003 documents", "msdoc2docx", "office"):
             from doc2docx import convert
             from doc2docx.errors import Doc2DocxError, EncryptedDocumentError
@@ -76,11 +74,11 @@ class DocParser(DocxParser):
                 report = convert(source, target).report
                 converted = target.read_bytes()
             except EncryptedDocumentError as fault:
-                raise ParseFailed(path=path, parser=self.version, cause=ENCRYPTED) from fault
+                raise build_refusal(ENCRYPTED) from fault
             except (Doc2DocxError, *FAULTS):
                 document = OldOfficeParser("doc").parse(data, path)
                 if not document.text:
-                    raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from None
+                    raise build_refusal(_FOREIGN) from None
                 return document._replace(warnings=(*document.warnings, _UNNUMBERED))
         document = super().parse(converted, path)
         is_partial = any(one.code in _LOST_PARTS for one in report.diagnostics)
@@ -92,12 +90,11 @@ class OldOfficeParser:
 
     def __init__(self, kind: str) -> None:
         """Name the format: `doc`, `ppt` or `hwp`."""
-        self.version = _VERSIONS[kind]
         self._kind = kind
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; citations name its sections or slides. Deleted text is left out."""
-        kind, metadata = self._detect_kind(data, path)
+        kind, metadata = self._detect_kind(data)
         with translate_import_errors("reading old Office and Hangul documents", "dochan", "office"):
             from dochan import Dochan
         options = {"revision_mode": "final"} if kind.startswith("hwp") else {}
@@ -107,7 +104,7 @@ class OldOfficeParser:
             try:
                 model = Dochan(str(source), **options).doc
             except FAULTS as fault:
-                raise ParseFailed(path=path, parser=self.version, cause=_FOREIGN) from fault
+                raise build_refusal(_FOREIGN) from fault
         if any("MemoryError" in error for error in model.errors):  # the library catches it
             raise MemoryError
         errors = "\n".join(model.errors)
@@ -130,20 +127,20 @@ class OldOfficeParser:
         if not cause and not builder.length:
             cause = _explain_no_text(errors)
         if cause or model.source_format not in {"", kind}:
-            raise ParseFailed(path=path, parser=self.version, cause=cause or _FOREIGN)
+            raise build_refusal(cause or _FOREIGN)
         metadata = metadata or _read_properties(data)
         return builder.build(path, metadata, warnings=[warning] * bool(warning), links=writer.links)
 
-    def _detect_kind(self, data: bytes, path: str) -> tuple[str, Metadata | None]:
+    def _detect_kind(self, data: bytes) -> tuple[str, Metadata | None]:
         """Return the suffix for a file, and the metadata of one in XML."""
         if self._kind == "hwp" and data.startswith(b"PK"):
-            archive = Archive(data, path, self.version)
+            archive = Archive(data)
             if b"encryption-data" in (archive.find("META-INF/manifest.xml") or b""):
-                raise archive.refuse(ENCRYPTED)
+                raise build_refusal(ENCRYPTED)
             return "hwpx", _read_hwpx_metadata(archive)
         if self._kind == "hwp" and data.startswith(b"HWP Document File"):
-            raise ParseFailed(path=path, parser=self.version, cause=_HANGUL_3)
-        refuse_foreign(data, path, self.version)
+            raise build_refusal(_HANGUL_3)
+        refuse_foreign(data)
         return self._kind, None
 
 
@@ -154,14 +151,10 @@ def _explain_no_text(errors: str) -> str:
     return _FOREIGN if "ERR" in errors else ""
 
 
-def refuse_foreign(data: bytes, path: str, parser: str) -> None:
-    """Refuse a file that is no compound file.
-
-    Raises:
-        ParseFailed: It is none.
-    """
+def refuse_foreign(data: bytes) -> None:
+    """Refuse a file that is no compound file."""
     if not data.startswith(OLE2_MAGIC):
-        raise ParseFailed(path=path, parser=parser, cause="damaged: not a compound file")
+        raise build_refusal("damaged: not a compound file")
 
 
 def _read_stream(data: bytes, name: str) -> bytes:

@@ -12,6 +12,7 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata
 from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.archive import (
     ENCRYPTED,
     Archive,
@@ -44,17 +45,17 @@ class Relation(NamedTuple):
 class Package(Archive):
     """The parts of an office file, and how they relate."""
 
-    def __init__(self, data: bytes, path: str, parser: str, kind: str) -> None:
+    def __init__(self, data: bytes, kind: str) -> None:
         """Open a file whose main part has the root element `kind`, e.g. `document`."""
-        super().__init__(data, path, parser)
+        super().__init__(data)
         roots = self.read_relations("").values()
         mains = [one.target for one in roots if one.kind == "officeDocument" and not one.external]
         if not mains:
-            raise self.refuse("damaged: it has no main part")
+            raise build_refusal("damaged: it has no main part")
         self.main = mains[0]
         found = self.main.rpartition("/")[2].partition(".")[0].casefold()
         if found in _KINDS and found != kind:
-            raise self.refuse(f"it is {_KINDS[found]}, not {_KINDS[kind]}")
+            raise build_refusal(f"it is {_KINDS[found]}, not {_KINDS[kind]}")
 
     def read_relations(self, part: str) -> Mapping[str, Relation]:
         """Return the relations of a part by id; `""` is the file as a whole."""
@@ -223,11 +224,11 @@ CONTENT = "content.xml"
 class OpenDocument(Archive):
     """The parts of an OpenDocument file."""
 
-    def __init__(self, data: bytes, path: str, parser: str) -> None:
+    def __init__(self, data: bytes) -> None:
         """Open a file, and read its properties."""
-        super().__init__(data, path, parser)
+        super().__init__(data)
         if b"encryption-data" in (self.find("META-INF/manifest.xml") or b""):
-            raise self.refuse(ENCRYPTED)
+            raise build_refusal(ENCRYPTED)
         self.metadata = read_properties(self.find_tree("meta.xml"))
 
     @property

@@ -90,11 +90,9 @@ _NO_NOTES = frozenset({"sldImg", "sldNum", "hdr", "ftr", "dt"})
 class PptxParser:
     """Parses presentations; citations name their slides."""
 
-    version = "pptx-v6"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        package = office.Package(data, path, self.version, "presentation")
+        package = office.Package(data, "presentation")
         return _DeckReader(package).read(path)
 
 

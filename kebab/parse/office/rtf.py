@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.metadata import list_unique, split_keywords
 from kebab.parse.office.ooxml import LONGEST_HEADING, find_heading_level, find_role
@@ -324,13 +324,11 @@ class _Reader:
 class RtfParser:
     """Parses Rich Text Format."""
 
-    version = "rtf-v7"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
         body = data.lstrip(b"\xef\xbb\xbf\r\n\t \0")
         if not body.startswith(b"{\\rtf"):
-            raise ParseFailed(path=path, parser=self.version, cause="not an RTF file")
+            raise build_refusal("not an RTF file")
         reader = _Reader(body)
         reader.read()
         info = {name: " ".join(text.split()) for name, text in reader.info.items()}

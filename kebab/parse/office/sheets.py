@@ -22,6 +22,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
+from kebab.limits.deadline import build_refusal
 from kebab.parse.archive import (
     ENCRYPTED,
     OLE2_MAGIC,
@@ -132,7 +133,7 @@ def _list_open_document_notes(file: OpenDocument) -> Iterator[str]:
     """Yield the texts of comments, text boxes and charts, and how cells show their numbers."""
     content = file.read(CONTENT)
     if b"<draw:" in content or b"<office:annotation" in content:
-        root = read_tree(content, CONTENT, file.refuse)
+        root = read_tree(content, CONTENT)
         for one in find_all(root, "annotation", "frame", "custom-shape"):
             charts = (file.find_object(get_attribute(it, "href")) for it in find_all(one, "object"))
             yield from (_join_texts(part) for it in (one, *charts) for part in find_all(it, "p"))
@@ -448,36 +449,34 @@ _COUNT = re.compile(rb'[cC]ount="\d{9,}"')
 class SheetParser:
     """Parses workbooks; citations name the cells of rows."""
 
-    version = "sheet-v7"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        file = self._check_file(data, path)
-        with self._translate_errors(path):
+        file = self._check_file(data)
+        with self._translate_errors():
             return self._read(data, path, file)
 
-    def _check_file(self, data: bytes, path: str) -> Package | OpenDocument | None:
+    def _check_file(self, data: bytes) -> Package | OpenDocument | None:
         """Refuse what the library cannot bear; return the parts of a file that has parts."""
         if data.startswith(OLE2_MAGIC):
             cause = explain_foreign_file(data)
             if cause == ENCRYPTED:
-                raise ParseFailed(path=path, parser=self.version, cause=cause)
+                raise build_refusal(cause)
             return None
         if not data.startswith(b"PK"):
             is_markup = data.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<")
             cause = _MARKUP if is_markup else "damaged: not a workbook"
-            raise ParseFailed(path=path, parser=self.version, cause=cause)
-        document = OpenDocument(data, path, self.version)
+            raise build_refusal(cause)
+        document = OpenDocument(data)
         if document.is_recognized:
             document.check_sizes()
             return document
-        package = Package(data, path, self.version, "workbook")
+        package = Package(data, "workbook")
         package.check_sizes()
         for name in package.names:
             if _PART.fullmatch(name):
                 part = package.read(name)
                 if _COUNT.search(part):
-                    raise package.refuse(f"damaged: a count in `{name}` is too large")
+                    raise build_refusal(f"damaged: a count in `{name}` is too large")
                 if _SHEET_PART.fullmatch(name):
                     # Cells may be so far apart that the table between them is too large.
                     columns, height = set(), 0
@@ -487,7 +486,7 @@ class SheetParser:
                     area = height * max(map(_count_columns, columns), default=0)
                     if area > MAX_AREA:
                         cause = f"`{name}` spans {area:,} cells, more than {MAX_AREA:,}"
-                        raise ParseFailed(path=path, parser=self.version, cause=cause)
+                        raise build_refusal(cause)
         return package
 
     def _read(self, data: bytes, path: str, file: Package | OpenDocument | None) -> ParsedDocument:
@@ -525,21 +524,21 @@ class SheetParser:
         return builder.build(path, metadata, warnings=writer.warnings)
 
     @contextmanager
-    def _translate_errors(self, path: str) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         with translate_import_errors("reading workbooks", "python-calamine", "office"):
             from python_calamine import CalamineError, PasswordError
         try:
             yield
         except PasswordError as fault:
-            raise ParseFailed(path=path, parser=self.version, cause=ENCRYPTED) from fault
+            raise build_refusal(ENCRYPTED) from fault
         except CalamineError as fault:
             # The library tries each of its formats, and does not say why the right one failed.
             is_vague = "detect file format" in str(fault)
             cause = "encrypted, damaged or of an unknown kind" if is_vague else f"damaged: {fault}"
-            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
+            raise build_refusal(cause) from fault
         except BaseException as fault:
             # A panic of the library's own language is no `Exception`.
             if type(fault).__name__ != "PanicException":
                 raise
             cause = "damaged: the library cannot read it"
-            raise ParseFailed(path=path, parser=self.version, cause=cause) from fault
+            raise build_refusal(cause) from fault

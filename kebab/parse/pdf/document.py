@@ -12,7 +12,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import OCR_SETTING, OcrSettings
 from kebab.core.ports import PictureReader, describe_answers, format_origin, list_failures
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import convert_properties
 from kebab.parse.pdf.grids import load_pdfium
@@ -163,8 +163,6 @@ _LOCK = threading.Lock()
 class PdfParser:
     """Parses PDF files; a passage is cited by its page."""
 
-    version = "pdf-v8"
-
     def __init__(self, ocr: OcrSettings | PictureReader | None = None) -> None:
         """Store what reads pages without text, tesseract or a model; None means that they stay."""
         self._ocr = ocr
@@ -174,15 +172,15 @@ class PdfParser:
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is that of its properties, else the largest text."""
-        with _LOCK, self._open(data, path) as document:
+        with _LOCK, self._open(data) as document:
             total = len(document)
             pages = list(_read_pages(document, total))
             attachments = dict(list_attachments(document))
             metadata = read_metadata(document.get_metadata_dict())
             bookmarks = read_bookmarks(document)
             if self._ocr is not None:
-                pages = recognize_pages(document, pages, self._ocr, path, self.version)
-        self._require_text(pages, path)
+                pages = recognize_pages(document, pages, self._ocr, path)
+        self._require_text(pages)
         answers = [page.answer for page in pages if page.answer is not None]
         if attachments and pages:
             label = f"Attachments: {', '.join(filter(None, attachments))}"
@@ -194,40 +192,37 @@ class PdfParser:
         )
 
     @contextmanager
-    def _open(self, data: bytes, path: str) -> Iterator[Any]:
+    def _open(self, data: bytes) -> Iterator[Any]:
         """Yield the document of PDFium."""
         pdfium = load_pdfium()
         if not data.strip(b"\0 \t\r\n"):
-            raise self._refuse(path, "the file is empty")
+            raise build_refusal("the file is empty")
         if b"%PDF-" not in data[:_HEADER_BYTES]:
-            raise self._refuse(path, "not a PDF file")
+            raise build_refusal("not a PDF file")
         # Some failures keep the error of an earlier file, so the last one is made that of no PDF.
         pdfium.raw.FPDF_LoadMemDocument(b" ", 1, None)
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as fault:
-            raise self._refuse(path, _describe_fault(fault.err_code, data)) from fault
+            raise build_refusal(_describe_fault(fault.err_code, data)) from fault
         try:
             yield document
         finally:
             document.close()
 
-    def _require_text(self, pages: Sequence[PageText], path: str) -> None:
+    def _require_text(self, pages: Sequence[PageText]) -> None:
         """Refuse a document without any text."""
         if any(page.segments or page.recognized or page.comments for page in pages):
             return
         if any(page.answer and page.answer.failure for page in pages):
             return
         if any(not page.legible for page in pages):
-            raise self._refuse(path, "the text is unreadable: broken fonts")
+            raise build_refusal("the text is unreadable: broken fonts")
         if any(page.has_image for page in pages):
             if self._ocr is not None:
-                raise self._refuse(path, "only images, and no text was recognised in them")
-            raise self._refuse(path, "only images, no text", setting=OCR_SETTING)
-        raise self._refuse(path, "no text")
-
-    def _refuse(self, path: str, cause: str, setting: str | None = None) -> ParseFailed:
-        return ParseFailed(path=path, parser=self.version, cause=cause, setting=setting)
+                raise build_refusal("only images, and no text was recognised in them")
+            raise build_refusal("only images, no text", setting=OCR_SETTING)
+        raise build_refusal("no text")
 
 
 def _describe_fault(code: int | None, data: bytes) -> str:

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 def load_pdfium() -> "ModuleType":
-    """Return the bindings of PDFium.
-
-    Raises:
-        DependencyMissing: They are not installed.
-    """
+    """Return the bindings of PDFium."""
     with translate_import_errors("reading PDF files", "pypdfium2", "pdf"):
         import pypdfium2
 

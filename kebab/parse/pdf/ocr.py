@@ -24,7 +24,7 @@ from kebab.core.ports import (
 )
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.system import build_missing_program
-from kebab.limits.deadline import WALL_FACTOR, Elapsed
+from kebab.limits.deadline import WALL_FACTOR, Elapsed, build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf.pages import PageText
 from kebab.parse.pdf.paragraphs import LineJoiner
@@ -45,10 +45,8 @@ Without the second, `eng+kor` puts a space behind each syllable of many words.
 """
 
 
-def recognize_text(
-    image: bytes, settings: OcrSettings, path: str, parser: str, *, dpi: int = 0
-) -> list[str]:
-    """Return the text of each page of a picture; `path` and `parser` are for errors.
+def recognize_text(image: bytes, settings: OcrSettings, path: str, *, dpi: int = 0) -> list[str]:
+    """Return the text of each page of a picture; `path` is for errors.
 
     `dpi` is the resolution of a picture that does not say it.
 
@@ -71,7 +69,7 @@ def recognize_text(
             PROGRAM, f"{FEATURE} in the language `{language}`", _build_install_command(language)
         )
     if done.returncode:
-        raise ParseFailed(path=path, parser=parser, cause="damaged: the picture cannot be read")
+        raise build_refusal("damaged: the picture cannot be read")
     text = done.stdout.decode("utf-8", "replace")
     return text.removesuffix(_PAGE_END).split(_PAGE_END)
 
@@ -142,7 +140,6 @@ def recognize_pages(
     pages: Sequence[PageText],
     reader: OcrSettings | PictureReader,
     path: str,
-    parser: str,
 ) -> list[PageText]:
     """Return the pages, with the text of those that have none but a picture.
 
@@ -173,7 +170,7 @@ def recognize_pages(
                 answer = reader.read("ocr", picture, path)[0]
                 done.append(page._replace(recognized=answer.text, answer=answer))
                 continue
-            texts = recognize_text(picture, reader, path, parser, dpi=dpi)
+            texts = recognize_text(picture, reader, path, dpi=dpi)
         except DependencyMissing:
             if not has_text:
                 raise
@@ -215,8 +212,6 @@ _BMP_HEADERS = {12, 40, 52, 56, 108, 124}
 class ImageParser:
     """Reads the text of a picture, or its caption; the pages of a TIFF file are numbered."""
 
-    version = "image-v2"
-
     def __init__(
         self,
         settings: OcrSettings | None = OcrSettings(),  # noqa: B008 - immutable
@@ -229,8 +224,8 @@ class ImageParser:
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the name of the file."""
         if not _is_picture(data):
-            raise ParseFailed(path=path, parser=self.version, cause="not a picture")
-        pages = recognize_text(data, self._settings, path, self.version) if self._settings else []
+            raise build_refusal("not a picture")
+        pages = recognize_text(data, self._settings, path) if self._settings else []
         builder, answers = TextBuilder(), list[PictureAnswer]()
         joiner = LineJoiner(line for text in pages for line in text.splitlines())
         for number, text in enumerate(pages, 1):
@@ -246,7 +241,7 @@ class ImageParser:
                 answers += found
         failures = list_failures(answers)
         if not builder.length and not failures:
-            raise ParseFailed(path=path, parser=self.version, cause="no text in the picture")
+            raise build_refusal("no text in the picture")
         document = builder.build(path, warnings=describe_answers(answers))
         return document._replace(failures=failures)
 

@@ -35,11 +35,9 @@ _TRANSPARENT = "=*"
 class AsciiDocParser:
     """Parses AsciiDoc."""
 
-    version = "asciidoc-v5"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its header as metadata."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         scanner = AsciiDocScanner(decoded.text)
         spans = [*scanner.scan()]
         targets = ((link[1] or link[2]).partition("#")[0] for link in _LINK.finditer(decoded.text))

@@ -394,8 +394,6 @@ _LOCK_FILES = split_names(
 class DataParser:
     """Parses one kind of data; its text is the file."""
 
-    version = "data-v4"
-
     def __init__(self, kind: str) -> None:
         """Parse `json`, `lines` (JSON on each line), `yaml`, `sections`, `table` or `xml`."""
         self._read = _READERS[kind]
@@ -407,7 +405,7 @@ class DataParser:
 
         Long lines are read as if they had line ends at their structure.
         """
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         if PurePosixPath(path).name.lower() in _LOCK_FILES:
             return build_bounded(decoded, path, "lock file")
         text, warnings = cut_text(decoded.text, MAX_CHARS)

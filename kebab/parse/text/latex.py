@@ -136,11 +136,9 @@ _ABSTRACT_RANK = _RANKS.index("section") + 1
 class LatexParser:
     """Parses LaTeX."""
 
-    version = "latex-v5"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with the title, authors and date of its preamble."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         text = decoded.text
         spans = list(_find_spans(text))
         # Levels from 1 without gaps instead of ranks.
@@ -239,11 +237,9 @@ _MAX_ENTRY = 20_000
 class BibtexParser:
     """Parses a bibliography."""
 
-    version = "bibtex-v3"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the name of the file."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         metadata = Metadata(title=PurePosixPath(path).name)
         spans = _find_entries(decoded.text)
         return build_line_document(decoded, path, spans, metadata, (), _find_entry_edits)

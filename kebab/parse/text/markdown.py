@@ -21,7 +21,6 @@ from kebab.parse.blocks import (
     hide_lines,
     join_edits,
     list_omissions,
-    shift_spans,
 )
 from kebab.parse.encoding import decode, find_html_edits, find_markdown_escapes
 from kebab.parse.metadata import (
@@ -300,13 +299,16 @@ class MarkdownParser:
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its front matter as metadata."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         front = read_front_matter(decoded.text)
         source = decoded.text[front.body :]
         visible = _read_visible_body(source, is_mdx=get_suffix(path) == ".mdx")
         lines = decoded.text.count("\n", front.searched, front.body)
         text = decoded.text[: front.body] + visible.text
-        blocks = build_blocks(text, front.searched, shift_spans(visible.spans, lines))
+        moved = (
+            one._replace(first=one.first + lines, last=one.last + lines) for one in visible.spans
+        )
+        blocks = build_blocks(text, front.searched, moved)
         # Front matter says more than the title, or anything at all where there is no text.
         fields = [key for key, value in front.metadata.properties if value]
         if front.searched and any(not blocks or key != "title" for key in fields):

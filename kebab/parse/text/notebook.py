@@ -6,7 +6,7 @@ from typing import Any
 
 from kebab.core.chunks import Place
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.text.data import get_text, list_records, load_json
@@ -20,16 +20,14 @@ _TEXT_TYPES = ("text/markdown", "text/plain", "text/latex", "text")
 class NotebookParser:
     """Parses notebooks of the format 4."""
 
-    version = "notebook-v2"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; each cell is a place."""
-        text = decode(data, path, self.version).text
+        text = decode(data).text
         content = load_json(text)
         cells = content.get("cells") if isinstance(content, dict) else None
         if not isinstance(cells, list):
             cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
-            raise ParseFailed(path=path, parser=self.version, cause=cause)
+            raise build_refusal(cause)
         return _NotebookReader(content, path).read(cells)
 
 

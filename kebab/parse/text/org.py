@@ -33,11 +33,9 @@ _CODE = frozenset({"src", "example", "verbatim"})
 class OrgParser:
     """Parses Org files."""
 
-    version = "org-v4"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its keywords and the tags of its headlines as metadata."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         scanner = OrgScanner(decoded.text)
         spans = list(scanner.scan())
         metadata = read_metadata(scanner.fields)

@@ -333,11 +333,9 @@ _FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|#|//|.*_\Z", re.IGNORECASE)
 class RstParser:
     """Parses reStructuredText by its lines."""
 
-    version = "rst-v3"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its bibliographic fields as metadata."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         scanner = RstScanner(decoded.text)
         scanner.scan()
         # Nikola writes fields as comments at the start: `.. title: A page`.

@@ -33,11 +33,9 @@ _FEW = 2
 class SubtitlesParser:
     """Parses subtitles."""
 
-    version = "subtitles-v4"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""
-        decoded = decode(data, path, self.version)
+        decoded = decode(data)
         stem = PurePosixPath(path).stem
         lang = _LANG.search(stem)
         metadata = Metadata(title=stem, lang=lang[1] if lang and lang[1] in _LANGUAGES else None)

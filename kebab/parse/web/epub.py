@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.archive import (
     Archive,
     find_all,
@@ -45,14 +46,12 @@ class _Item(NamedTuple):
 class EpubParser:
     """Parses a book: its chapters as sections."""
 
-    version = "epub-v6"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        archive = Archive(data, path, self.version)
+        archive = Archive(data)
         _refuse_protection(archive)
         name = _find_package(archive)
-        root = read_tree(archive.read(name), name, archive.refuse)
+        root = read_tree(archive.read(name), name)
         folder = posixpath.dirname(name)
         items = {
             get_attribute(element, "id"): _Item(
@@ -94,23 +93,23 @@ def _refuse_protection(archive: Archive) -> None:
     data = archive.find(_ENCRYPTION)
     if data is None:
         return
-    root = read_tree(data, _ENCRYPTION, archive.refuse)
+    root = read_tree(data, _ENCRYPTION)
     for element in find_all(root, "EncryptedData"):
         method = find_child(element, "EncryptionMethod")
         algorithm = get_attribute(method, "Algorithm") if method is not None else ""
         if algorithm.lower() not in _FONT_ALGORITHMS:
-            raise archive.refuse(PROTECTED)
+            raise build_refusal(PROTECTED)
 
 
 def _find_package(archive: Archive) -> str:
     data = archive.find(_CONTAINER)
-    root = None if data is None else read_tree(data, _CONTAINER, archive.refuse)
+    root = None if data is None else read_tree(data, _CONTAINER)
     for element in find_all(root, "rootfile"):
         return _resolve("", get_attribute(element, "full-path"))
     for name in archive.names:
         if name.lower().endswith(".opf"):
             return name
-    raise archive.refuse("not an EPUB book: it has no package document")
+    raise build_refusal("not an EPUB book: it has no package document")
 
 
 def _read_metadata(element: Element | None) -> Metadata:
@@ -143,7 +142,7 @@ def _list_titles(archive: Archive, items: Iterable[_Item]) -> Iterator[tuple[str
         folder = posixpath.dirname(item.name)
         try:
             if item.media == "application/x-dtbncx+xml":
-                root = read_tree(archive.read(item.name), item.name, archive.refuse)
+                root = read_tree(archive.read(item.name), item.name)
                 for point in find_all(root, "navPoint"):
                     content = find_child(point, "content")
                     label = find_child(find_child(point, "navLabel"), "text")
@@ -151,7 +150,7 @@ def _list_titles(archive: Archive, items: Iterable[_Item]) -> Iterator[tuple[str
                         link, title = get_attribute(content, "src"), label.text or ""
                         entries.append((_resolve(folder, link), title.strip()))
             elif "nav" in item.properties.split():
-                text = decode_html(archive.read(item.name), item.name, EpubParser.version).text
+                text = decode_html(archive.read(item.name)).text
                 entries += [(_resolve(folder, link), title) for link, title in list_anchors(text)]
         except (ParseFailed, ValueError):
             continue
@@ -165,7 +164,7 @@ def _add_chapter(builder: TextBuilder, archive: Archive, item: _Item, title: str
         data = archive.find(item.name)
         if data is None:
             return f"a chapter is missing: {name}"
-        text = decode_html(data, item.name, EpubParser.version).text
+        text = decode_html(data).text
         if title and not _HEADING.search(text):
             builder.add_heading(1, title)
         add_fragment(builder, text, hidden=True)

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element, SubElement
 
 from kebab.core.documents import Metadata, ParsedDocument
-from kebab.errors.catalog import ParseFailed
+from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.formulas import END, NOTE, SUBSCRIPT, SUPERSCRIPT, read_equation, write_scripts
 from kebab.parse.web.html_flow import (
@@ -326,15 +326,13 @@ class PageParts(NamedTuple):
 class HtmlParser:
     """Parses HTML: the main content of a page as structured text."""
 
-    version = "html-v6"
-
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
-        decoded = decode_html(data, path, self.version)
+        decoded = decode_html(data)
         try:
             parts = read_parts(decoded.text)
         except ValueError as fault:
-            raise ParseFailed(path=path, parser=self.version, cause=f"damaged: {fault}") from fault
+            raise build_refusal(f"damaged: {fault}") from fault
         document = parts.builder.build(
             path, parts.metadata, warnings=decoded.warnings, links=parts.links
         )

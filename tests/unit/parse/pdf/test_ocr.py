@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def recognize(settings=OcrSettings(), **options):  # noqa: B008 - immutable
-    return recognize_text(b"picture", settings, "a.png", "image-v1", **options)
+    return recognize_text(b"picture", settings, "a.png", **options)
 
 
 def test_the_picture_and_the_languages_reach_the_program(folder):

@@ -16,10 +16,6 @@ from kebab.parse.web.html_page import (
 KOREAN = "등대의 렌즈를 닦는다"
 
 
-def decode(data):
-    return decode_html(data, "a.html", "html-v1")
-
-
 @pytest.mark.parametrize(
     ("declaration", "codec"),
     [
@@ -40,21 +36,21 @@ def test_the_declaration_names_the_codec_that_browsers_use(declaration, codec):
 
 
 def test_a_page_in_utf8_that_declares_another_encoding_is_utf8():
-    decoded = decode(b"<meta charset=euc-kr><p>" + KOREAN.encode())
+    decoded = decode_html(b"<meta charset=euc-kr><p>" + KOREAN.encode())
 
     assert decoded.text.endswith(KOREAN)
     assert decoded.encoding == "utf-8"
 
 
 def test_a_declaration_that_does_not_fit_is_ignored():
-    decoded = decode(b"<meta charset=shift_jis><p>" + (KOREAN * 5).encode("cp949"))
+    decoded = decode_html(b"<meta charset=shift_jis><p>" + (KOREAN * 5).encode("cp949"))
 
     assert decoded.text.endswith(KOREAN)
 
 
 def test_binary_data_is_refused():
     with pytest.raises(ParseFailed):
-        decode(bytes(range(256)) * 4)
+        decode_html(bytes(range(256)) * 4)
 
 
 def read(html):
