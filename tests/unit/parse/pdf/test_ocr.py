@@ -102,7 +102,7 @@ def test_paragraphs_are_joined_and_specks_left_out():
 def test_the_real_program_reads_a_page():
     image = (SAMPLES / "scan.png").read_bytes()
 
-    (text,) = recognize_text(image, OcrSettings(), "scan.png", "image-v1")
+    (text,) = recognize_text(image, OcrSettings(), "scan.png")
 
     assert "Minutes of the allotment society" in text
     assert "Margarethe" in text
