@@ -1,8 +1,7 @@
 """Declares the syntax of programming languages, and finds the symbols of their source code.
 
-One row of `SYNTAXES` is one language; the names of nodes are those of its tree-sitter grammar. The
-lines of a file are cut into blocks along its symbols. The library is an extra, and is imported when
-code is read.
+A table of `syntaxes.toml` is one language. The lines of a file are cut into blocks along its
+symbols. The library is an extra, and is imported when code is read.
 """
 
 import re
@@ -10,7 +9,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from kebab.core.documents import BlockKind
 from kebab.errors.system import translate_import_errors
@@ -21,7 +25,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser
 
 
-class Syntax(NamedTuple):
+class Syntax(Struct, frozen=True):
     """The node types of a language that say where its symbols are.
 
     `grammar` is the module of the grammar and its function. `functions` and `types` are symbols as
@@ -49,184 +53,11 @@ class Syntax(NamedTuple):
     bodies: frozenset[str] = split_names("class_body enum_class_body function_body block")
 
 
-def _declare(grammar: str, **fields: Any) -> Syntax:
-    """Return a syntax, whose types of nodes are written as words."""
-    values: dict[str, Any] = {
-        name: split_names(value) if isinstance(value, str) else value
-        for name, value in fields.items()
-    }
-    return Syntax(grammar, **values)
-
-
-_JAVASCRIPT = _declare(
-    "tree_sitter_javascript.language",
-    functions="function_declaration generator_function_declaration method_definition"
-    " function_expression generator_function arrow_function",
-    containers="class_declaration class",
-    wrappers="export_statement lexical_declaration variable_declaration",
-    blocks="expression_statement call_expression parenthesized_expression arguments"
-    " unary_expression object pair if_statement statement_block else_clause",
-    holders={
-        "variable_declarator": "value",
-        "assignment_expression": "right",
-        "field_definition": "value",
-        "pair": "value",
-    },
-    leads="comment decorator",
-    imports="import_statement",
-    names={"assignment_expression": "left", "field_definition": "property", "pair": "key"},
+SYNTAXES = msgspec.toml.decode(
+    Path(__file__).with_name("syntaxes.toml").read_bytes(), type=dict[str, Syntax]
 )
-_TYPESCRIPT = _JAVASCRIPT._replace(
-    grammar="tree_sitter_typescript.language_typescript",
-    containers=_JAVASCRIPT.containers
-    | split_names("abstract_class_declaration internal_module module"),
-    types=split_names("interface_declaration type_alias_declaration enum_declaration"),
-    wrappers=_JAVASCRIPT.wrappers | split_names("ambient_declaration"),
-    holders={
-        "variable_declarator": "value",
-        "assignment_expression": "right",
-        "public_field_definition": "value",
-        "pair": "value",
-    },
-    names={"assignment_expression": "left", "pair": "key"},
-)
-_C = _declare(
-    "tree_sitter_c.language",
-    functions="function_definition",
-    types="struct_specifier union_specifier enum_specifier type_definition",
-    values="preproc_function_def preproc_def declaration",
-    blocks="preproc_if preproc_ifdef preproc_else preproc_elif preproc_elifdef"
-    " linkage_specification declaration_list",
-    imports="preproc_include",
-    names={
-        "function_definition": "declarator",
-        "type_definition": "declarator",
-        "declaration": "declarator",
-    },
-)
-
-SYNTAXES: Mapping[str, Syntax] = {
-    "bash": _declare(
-        "tree_sitter_bash.language",
-        functions="function_definition",
-        blocks="if_statement else_clause",
-    ),
-    "c": _C,
-    "c#": _declare(
-        "tree_sitter_c_sharp.language",
-        functions="method_declaration constructor_declaration destructor_declaration"
-        " operator_declaration conversion_operator_declaration local_function_statement",
-        containers="namespace_declaration class_declaration struct_declaration"
-        " interface_declaration record_declaration",
-        types="enum_declaration delegate_declaration property_declaration",
-        values="field_declaration",
-        wrappers="global_statement",
-        blocks="preproc_if preproc_else preproc_elif preproc_region",
-        imports="using_directive file_scoped_namespace_declaration",
-        names={"operator_declaration": "operator", "conversion_operator_declaration": "type"},
-    ),
-    "c++": _C._replace(
-        grammar="tree_sitter_cpp.language",
-        containers=split_names("class_specifier struct_specifier namespace_definition"),
-        types=split_names("union_specifier enum_specifier type_definition concept_definition"),
-        wrappers=split_names("template_declaration"),
-        blocks=_C.blocks | {"field_declaration"},
-        leads=split_names("comment access_specifier"),
-    ),
-    "go": _declare(
-        "tree_sitter_go.language",
-        functions="function_declaration method_declaration",
-        types="type_spec type_alias",
-        values="const_spec var_spec",
-        wrappers="type_declaration const_declaration var_declaration",
-        imports="package_clause import_declaration",
-    ),
-    "java": _declare(
-        "tree_sitter_java.language",
-        functions="method_declaration constructor_declaration compact_constructor_declaration",
-        containers="class_declaration interface_declaration enum_declaration record_declaration"
-        " annotation_type_declaration",
-        values="field_declaration",
-        blocks="enum_body_declarations",
-        leads="line_comment block_comment",
-        imports="package_declaration import_declaration",
-        names={"field_declaration": "declarator"},
-    ),
-    "javascript": _JAVASCRIPT,
-    "kotlin": _declare(
-        "tree_sitter_kotlin.language",
-        functions="function_declaration",
-        containers="class_declaration object_declaration",
-        values="property_declaration",
-        blocks="companion_object class_body enum_class_body",
-        leads="line_comment block_comment",
-        imports="package_header import",
-        name_nodes="variable_declaration",
-    ),
-    "php": _declare(
-        "tree_sitter_php.language_php",
-        functions="function_definition method_declaration anonymous_function",
-        containers="class_declaration interface_declaration trait_declaration enum_declaration",
-        wrappers="expression_statement",
-        blocks="namespace_definition compound_statement if_statement",
-        holders={"assignment_expression": "right"},
-        imports="namespace_use_declaration",
-        names={"assignment_expression": "left"},
-    ),
-    "python": _declare(
-        "tree_sitter_python.language",
-        functions="function_definition",
-        containers="class_definition",
-        values="assignment type_alias_statement",
-        wrappers="decorated_definition expression_statement",
-        blocks="if_statement else_clause elif_clause try_statement except_clause block",
-        imports="import_statement import_from_statement future_import_statement",
-        names={"assignment": "left", "type_alias_statement": "left"},
-    ),
-    "ruby": _declare(
-        "tree_sitter_ruby.language",
-        functions="method singleton_method",
-        containers="class module",
-        values="assignment",
-        blocks="call argument_list do_block body_statement if then singleton_class",
-        names={"assignment": "left"},
-    ),
-    "rust": _declare(
-        "tree_sitter_rust.language",
-        functions="function_item function_signature_item macro_definition",
-        containers="impl_item trait_item mod_item",
-        types="struct_item enum_item union_item type_item",
-        values="const_item static_item",
-        blocks="foreign_mod_item declaration_list",
-        leads="line_comment block_comment attribute_item",
-        imports="use_declaration extern_crate_declaration",
-        names={"impl_item": "type"},
-    ),
-    "scala": _declare(
-        "tree_sitter_scala.language",
-        functions="function_definition function_declaration",
-        containers="class_definition object_definition trait_definition enum_definition"
-        " given_definition package_object",
-        types="type_definition",
-        values="val_definition var_definition",
-        blocks="extension_definition package_clause template_body",
-        leads="comment block_comment",
-        imports="package_clause import_declaration",
-        names={"val_definition": "pattern", "var_definition": "pattern"},
-    ),
-    "swift": _declare(
-        "tree_sitter_swift.language",
-        functions="function_declaration protocol_function_declaration",
-        containers="class_declaration protocol_declaration",
-        types="typealias_declaration",
-        values="property_declaration",
-        leads="comment multiline_comment",
-        imports="import_declaration",
-    ),
-    "tsx": _TYPESCRIPT._replace(grammar="tree_sitter_typescript.language_tsx"),
-    "typescript": _TYPESCRIPT,
-}
 """The syntax of each language, by its name in citations; `tsx` is TypeScript with elements."""
+SYNTAXES["tsx"] = replace(SYNTAXES["typescript"], grammar="tree_sitter_typescript.language_tsx")
 
 FEATURE = "reading source code"
 EXTRA = "code"
