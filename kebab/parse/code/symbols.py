@@ -59,9 +59,6 @@ SYNTAXES = msgspec.toml.decode(
 """The syntax of each language, by its name in citations; `tsx` is TypeScript with elements."""
 SYNTAXES["tsx"] = replace(SYNTAXES["typescript"], grammar="tree_sitter_typescript.language_tsx")
 
-FEATURE = "reading source code"
-EXTRA = "code"
-
 _DEEPEST_HEADING = 6
 _DEEPEST_BLOCK = 40
 """How deep blocks of blocks are searched; deeper code is part of the symbol around it."""
@@ -92,7 +89,7 @@ class Symbol(NamedTuple):
 def load_grammar(language: str) -> "Language":
     """Return the grammar of a language."""
     module, _, function = SYNTAXES[language].grammar.partition(".")
-    with translate_import_errors(FEATURE, "tree-sitter", EXTRA):
+    with translate_import_errors("reading source code", "tree-sitter", "code"):
         from tree_sitter import Language
 
         grammar: object = getattr(import_module(module), function)()
@@ -182,7 +179,11 @@ class SymbolFinder:
                 symbol = self._build_symbol(node, start, end)
             if symbol is not None:
                 yield symbol
-            elif depth < _DEEPEST_BLOCK and self._is_searched(node):
+            elif depth < _DEEPEST_BLOCK and (
+                node.type in self._inside
+                or node.type in self._syntax.holders
+                or (node.type in self._functions and node.child_by_field_name("name") is None)
+            ):
                 found = self._find_symbols(self._list_members(node), depth + 1)
                 yield from _wrap(list(found), start, end) if self._is_wrapper(node) else found
 
@@ -191,12 +192,6 @@ class SymbolFinder:
         wrappers = self._syntax.wrappers
         kinds = {child.type for child in node.named_children} if node.type in wrappers else set()
         return not kinds.isdisjoint(self._symbols | wrappers)
-
-    def _is_searched(self, node: "Node") -> bool:
-        """Return whether there may be symbols inside a node that is none itself."""
-        kind = node.type
-        anonymous = kind in self._functions and node.child_by_field_name("name") is None
-        return kind in self._inside or kind in self._syntax.holders or anonymous
 
     def _build_symbol(self, node: "Node", first: int, last: int) -> Symbol | None:
         syntax, value = self._syntax, node

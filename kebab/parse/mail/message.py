@@ -168,7 +168,10 @@ def list_attachments(message: Message) -> list[Attachment]:
             ]
         if inner and (kind != _MESSAGE or not number):
             waiting += [(one, depth + 1) for one in reversed(inner) if depth < _MAX_DEPTH]
-        elif (kind == _MESSAGE and number) or _is_file(part):
+        elif (kind == _MESSAGE and number) or (
+            (kind not in _TEXTS or _is_attached(part))
+            and (find_file_name(part) or read_payload(part))
+        ):
             name = clean_name(find_file_name(part)) or f"part-{number}"
             suffix = next(iter(get_media_type(kind).suffixes), "")
             if not suffix and kind != _BYTES:
@@ -182,13 +185,6 @@ def list_attachments(message: Message) -> list[Attachment]:
 def _list_parts(part: Message) -> list[Message]:
     payload = part.get_payload()
     return [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
-
-
-def _is_file(part: Message) -> bool:
-    """Return whether a part without parts is a file; an empty one without a name is none."""
-    if part.get_content_type() in _TEXTS and not _is_attached(part):
-        return False
-    return bool(find_file_name(part) or read_payload(part))
 
 
 def _is_attached(part: Message) -> bool:

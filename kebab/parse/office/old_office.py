@@ -125,7 +125,9 @@ class OldOfficeParser:
                 builder.add_paragraph(line)
         cause = _PROTECTED.search(errors) and "ERR" in errors and ENCRYPTED
         if not cause and not builder.length:
-            cause = _explain_no_text(errors)
+            is_limited = _LIMIT.search(errors)
+            damage = _FOREIGN if "ERR" in errors else ""
+            cause = "it exceeds the limits of the library" if is_limited else damage
         if cause or model.source_format not in {"", kind}:
             raise build_refusal(cause or _FOREIGN)
         metadata = metadata or _read_properties(data)
@@ -142,13 +144,6 @@ class OldOfficeParser:
             raise build_refusal(_HANGUL_3)
         refuse_foreign(data)
         return self._kind, None
-
-
-def _explain_no_text(errors: str) -> str:
-    """Return why a file has no text; empty where it has none."""
-    if _LIMIT.search(errors):
-        return "it exceeds the limits of the library"
-    return _FOREIGN if "ERR" in errors else ""
 
 
 def refuse_foreign(data: bytes) -> None:

@@ -1,6 +1,7 @@
 """Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -36,7 +37,8 @@ def list_shapes(root: Element | None) -> Iterator[Shape]:
     for child in next(find_all(root, "spTree", "grpSp"), ()):
         is_choice = get_local_tag(child.tag) == "AlternateContent"
         for element in office.choose_alternative(child) if is_choice else (child,):
-            last = _read_position(element) or last
+            for offset in islice(find_all(element, "off"), 1):  # in EMU
+                last = _to_int(offset.get("y", "")), _to_int(offset.get("x", ""))
             placed.append((*last, element))
     lines: list[list[tuple[int, Element]]] = []
     begin = 0
@@ -56,12 +58,6 @@ def list_shapes(root: Element | None) -> Iterator[Shape]:
             has_bullets = next(find_all(element, "buChar", "buAutoNum"), None) is not None
             is_list = has_bullets if placeholder is None else role in _LISTS
             yield Shape(element, tag, role, is_list, office.read_description(properties))
-
-
-def _read_position(element: Element) -> tuple[int, int] | None:
-    """Return the top and the left of a shape, a frame or a group, in EMU; None without its own."""
-    offset = next(find_all(element, "off"), None)
-    return None if offset is None else (_to_int(offset.get("y", "")), _to_int(offset.get("x", "")))
 
 
 def _to_int(text: str) -> int:

@@ -136,7 +136,12 @@ class _Reader:
                 self._add_bytes(text)
             elif brace:
                 self._flush()
-                self._begin_group() if brace == b"{" else self._end_group()
+                self._skip, self._at_start = 0, brace == b"{"
+                if brace == b"{":
+                    self._stack.append(self._group)
+                    self._group, self._optional = replace(self._group), False
+                else:
+                    self._end_group()
             elif symbol == b"*":
                 self._optional = True
             elif symbol and symbol in b"\r\n":
@@ -225,15 +230,8 @@ class _Reader:
         elif word == "row":
             self._end_row()
 
-    def _begin_group(self) -> None:
-        self._skip = 0
-        self._stack.append(self._group)
-        self._group = replace(self._group)
-        self._optional, self._at_start = False, True
-
     def _end_group(self) -> None:
         """Return to the outer group; the end of a style or an aside completes it."""
-        self._skip, self._at_start = 0, False
         ended = self._group.destination
         self._group = self._stack.pop() if self._stack else self._group
         if ended == "stylesheet" and (name := self._take_text(ended).rstrip("; ")):

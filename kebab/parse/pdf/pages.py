@@ -4,11 +4,11 @@ import ctypes
 import re
 import unicodedata
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, pairwise, repeat
 from math import isfinite
 from operator import sub
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kebab.core.ports import PictureAnswer
 from kebab.parse.blocks import label_note
@@ -161,15 +161,11 @@ def _list_addresses(document: object, page: object) -> Iterator[str]:
 
 
 def _read_string(note: object, key: bytes) -> str:
+    """Return a string of an annotation, which PDFium writes as UTF-16, on one line."""
     get_string = load_pdfium().raw.FPDFAnnot_GetStringValue
-    return _read_units(lambda units, size: get_string(note, key, units, size))
-
-
-def _read_units(get_string: Callable[[Any, int], int]) -> str:
-    """Return the text that a function of PDFium writes as UTF-16, on one line."""
-    size = min(get_string(None, 0), _MAX_COMMENT_BYTES)
+    size = min(get_string(note, key, None, 0), _MAX_COMMENT_BYTES)
     units = (ctypes.c_ushort * (size // 2))()
-    get_string(units, size)
+    get_string(note, key, units, size)
     text = clean_text(bytes(memoryview(units)).decode("utf-16-le", "replace"))
     return " ".join(text.replace("\0", "").split())
 

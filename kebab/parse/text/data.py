@@ -21,7 +21,6 @@ from kebab.core.files import get_suffix
 from kebab.parse.blocks import Range, Span, cut_text, format_file_name, group_lines, is_repeated
 from kebab.parse.code.source import build_bounded, build_document
 from kebab.parse.encoding import (
-    Decoded,
     decode,
     find_escapes,
     find_references,
@@ -98,25 +97,6 @@ def _find_breaks(line: str, tokens: re.Pattern[str], follow: str) -> Iterator[in
             while waiting and waiting[-1][0] >= depth:
                 waiting.pop()
             waiting.append((depth, end))
-
-
-def build_data_document(decoded: Decoded, path: str, outline: Outline) -> ParsedDocument:
-    """Return the document of a file of data, without what is left out."""
-    lines = decoded.text.split("\n")
-    return build_document(
-        decoded,
-        path,
-        (span for span in outline.spans if _has_word(lines, span)),
-        title=format_file_name(path, _VAGUE_STEMS),
-        numbers=[number for run in outline.numbers for number in range(*run)],
-        warnings=outline.warnings,
-    )
-
-
-def _has_word(lines: Sequence[str], span: Span) -> bool:
-    """Return whether lines say anything; a few that only close something do not."""
-    few = span.last - span.first <= _FEW_LINES
-    return not few or any(map(_WORD.search, lines[span.first : span.last]))
 
 
 def cut_regions(regions: Iterable[Region], lines: int) -> Iterator[Span]:
@@ -410,7 +390,21 @@ class DataParser:
             return build_bounded(decoded, path, "lock file")
         text, warnings = cut_text(decoded.text, MAX_CHARS)
         broken, ends = break_long_lines(text, *self._structure) if self._structure else (text, [])
-        document = build_data_document(replace(decoded, text=broken), path, self._read(broken))
+        outline, lines = self._read(broken), broken.split("\n")
+        spans = (  # a few lines that only close something say nothing
+            one
+            for one in outline.spans
+            if one.last - one.first > _FEW_LINES
+            or any(map(_WORD.search, lines[one.first : one.last]))
+        )
+        document = build_document(
+            replace(decoded, text=broken),
+            path,
+            spans,
+            title=format_file_name(path, _VAGUE_STEMS),
+            numbers=[number for run in outline.numbers for number in range(*run)],
+            warnings=outline.warnings,
+        )
         moved = (
             block._replace(
                 start=block.start - bisect_left(ends, block.start),

@@ -76,7 +76,7 @@ class OrgScanner:
         number = 0
         while number < self._lines.count:
             bare = self._lines.text[number]
-            read = self._readers.get(bare[:1], self._read_other)
+            read = self._readers.get(bare[:1], self._read_list)
             span = read(number) if bare else None
             if span is not None:
                 yield span
@@ -163,15 +163,13 @@ class OrgScanner:
             number += 1
         return number
 
-    def _read_other(self, number: int) -> Span | None:
-        bare = self._lines.text[number]
-        if _RULE.match(bare):
-            return Span(None, number, number + 1)
-        return self._read_list(number) if _ITEM.match(bare) else None
-
-    def _read_list(self, number: int) -> Span:
+    def _read_list(self, number: int) -> Span | None:
         """Read the items of a list; two blank lines or a line that is indented less end it."""
         lines, first, indent = self._lines, number, self._lines.indents[number]
+        if _RULE.match(lines.text[number]):
+            return Span(None, number, number + 1)
+        if not _ITEM.match(lines.text[number]) and not lines.text[number].startswith("* "):
+            return None
         end = number
         while number < lines.count:
             line = lines.raw[number].lstrip()
