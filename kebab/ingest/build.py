@@ -18,13 +18,12 @@ from kebab.core.documents import (
     NO_PASSAGE,
     DocumentRow,
     FileStamp,
-    Omission,
     OmittedWords,
     ParsedDocument,
     Source,
 )
 from kebab.core.files import CONTAINERS, NAMED, FileEntry
-from kebab.core.ids import DocId, compute_digest
+from kebab.core.ids import DocId, compute_digest, compute_named_hash
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import Parser, is_isolated
 from kebab.errors.catalog import TimedOut, UnsupportedMedia
@@ -35,7 +34,7 @@ from kebab.limits.deadline import build_failure, raise_memory_error
 from kebab.limits.worker import DEFAULT_MEMORY_MB
 from kebab.source.content import HEAD_BYTES, find_mismatch
 from kebab.text.dates import choose_date
-from kebab.text.names import TITLE_RULE
+from kebab.text.names import TITLE_RULE, read_file_name
 from kebab.text.tokenizer import join_tokens
 
 if TYPE_CHECKING:
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
 
 INCOMPLETE = "incomplete"
 """The recipe of a document that the next ingest reads again."""
+
+UNREADABLE = "unreadable"
+"""The recipe of a document that has only a name, because its file could not be read."""
 
 
 class BuildTask(NamedTuple):
@@ -133,6 +135,15 @@ class DocumentBuilder:
         if is_empty and parsed.media not in {*CONTAINERS, *NAMED.values()}:
             warnings = (describe_emptiness(parsed.document.text, warnings),)
         return replace(row, warnings=warnings)
+
+    def build_name(self, task: BuildTask, cause: str) -> DocumentRow:
+        """Return the row of a file that cannot be read, which is found by its name."""
+        entry = task.entry
+        stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
+        named = compute_named_hash(entry.size, entry.mtime_ns)
+        document = ParsedDocument("", read_file_name(entry.path) or entry.path, ())
+        row = self.build_row(task, ParsedFile(document, stamp, named, entry.media))
+        return replace(row, recipe=UNREADABLE, warnings=(f"{NO_PASSAGE}: {cause}",))
 
     def parse(self, entry: FileEntry, content: FileContent) -> ParsedFile:
         """Return the parsed file, by its content where its name has the wrong suffix.
@@ -228,17 +239,18 @@ class DocumentBuilder:
             links=document.links,
             properties=document.metadata.list_properties(),
             failures=document.failures,
-            omissions=tuple(map(_count_omission, document.omissions)),
+            omissions=tuple(
+                OmittedWords(
+                    one.reason,
+                    len(one.text.split()),
+                    " ".join(dict.fromkeys(join_tokens(one.text[:_MAX_OMITTED_CHARS]).split())),
+                )
+                for one in document.omissions
+            ),
         )
 
 
 _MAX_OMITTED_CHARS = 1_000_000
-
-
-def _count_omission(omission: Omission) -> OmittedWords:
-    """Return the number and the tokens of the words that a parser left out."""
-    tokens = dict.fromkeys(join_tokens(omission.text[:_MAX_OMITTED_CHARS]).split())
-    return OmittedWords(omission.reason, len(omission.text.split()), " ".join(tokens))
 
 
 _MAX_COMPANION_BYTES = 20_000_000
@@ -283,11 +295,7 @@ class WorkerBuilder:
         return [self.build(task) for task in tasks]
 
     def build(self, task: BuildTask) -> BuildResult:
-        """Return the result of a file; the caller reports files that cannot be read.
-
-        Raises:
-            MemoryError: The file needs more memory than the process may have.
-        """
+        """Return the result of a file; the caller reports files that cannot be read."""
         started = time.monotonic()
         try:
             content = task.content or read_entry(task.entry, self.builder.containers)

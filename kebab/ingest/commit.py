@@ -12,12 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from msgspec import structs
 
 from kebab.chunk.budget import Budget, estimate_tokens
-from kebab.core.documents import DocumentRow, FileStamp, KnownDocument, find_emptiness
+from kebab.core.documents import (
+    DocumentRow,
+    FileStamp,
+    KnownDocument,
+    SourcePlan,
+    UnreadFile,
+    find_emptiness,
+)
 from kebab.core.files import FileEntry
 from kebab.core.ids import DocId, make_doc_id
 from kebab.core.progress import ProgressKind
@@ -216,11 +223,6 @@ class Pool:
                 self._collect(_POLL_S)
             yield self._results.pop(number, None)
 
-    def _weigh(self, number: int) -> int:
-        """Return the share of a file in what may wait in memory; an isolated one may be large."""
-        is_isolated = self._builder.is_isolated(self._entries[number].media)
-        return BATCH_FILES if is_isolated else 1
-
     def close(self) -> None:
         """End all workers."""
         for slot in self._slots:
@@ -241,7 +243,9 @@ class Pool:
 
     def _dispatch(self) -> None:
         """Send waiting units to the workers that have the fewest."""
-        ahead = sum(map(self._weigh, self._results))
+        # An isolated file may be large.
+        medias = (self._entries[number].media for number in self._results)
+        ahead = sum(BATCH_FILES if self._builder.is_isolated(one) else 1 for one in medias)
         while self._waiting and self._is_usable:
             is_wanted_now = self._waiting[0].files[0] <= self._current
             if ahead >= _UNITS_AHEAD * BATCH_FILES and not is_wanted_now:
@@ -401,13 +405,7 @@ class DocumentCommitter:
         entry = task.entry
         stamp = FileStamp(size=entry.size, mtime_ns=entry.mtime_ns, inode=entry.inode)
         moved = self._library.move_document(known.doc_id, task.source.name, entry.path, stamp)
-        item = structs.replace(
-            task.to_item(),
-            chunk_count=moved.chunks,
-            warnings=list(moved.warnings),
-            no_passages=find_emptiness(moved.warnings),
-        )
-        self.items.append(item)
+        self._add_item(task, moved.warnings, chunk_count=moved.chunks)
 
     def touch(self, touched: list[tuple[KnownDocument, FileStamp]]) -> None:
         """Store the new stamps of files whose content did not change."""
@@ -433,7 +431,7 @@ class DocumentCommitter:
         """Store a file that a worker has built or only parsed, or that is to be built here."""
         made = result.made if isinstance(result, BuiltFile) else None
         if isinstance(result, Signal):
-            self._add_error(task, result)
+            self._add_error(task, builder, result)
         elif isinstance(made, DocumentRow):
             self._put(task, made)
         else:
@@ -442,36 +440,47 @@ class DocumentCommitter:
                 job = BuildTask(task.source, task.entry, self._choose_id(task))
                 row = builder.build_row(job, content)
             except Signal as error:  # of its parser
-                self._add_error(task, error)
+                self._add_error(task, builder, error)
             except (FileNotFoundError, NotADirectoryError):
                 self._library.forget_unread(task.source.name, task.entry.path)
                 if task.known is not None:
                     self.missing.append(MissingDocument(source=task.source, known=task.known))
             except OSError as failure:
-                self._add_error(task, build_io_error(failure, "read", task.entry.absolute))
+                fault = build_io_error(failure, "read", task.entry.absolute)
+                self._add_error(task, builder, fault)
             else:
                 self._put(task, row)
 
     def _put(self, task: FileTask, row: DocumentRow) -> None:
         changes = self._library.put_document(row)
         self.pictures += [(row.path, failure) for failure in row.failures]
-        self.items.append(
-            structs.replace(
-                task.to_item(),
-                doc_id=row.doc_id,
-                chunk_count=changes.kept + changes.added,
-                warnings=list(row.warnings),
-                no_passages=find_emptiness(row.warnings),
-            )
-        )
+        count = changes.kept + changes.added
+        self._add_item(task, row.warnings, doc_id=row.doc_id, chunk_count=count)
 
-    def _add_error(self, task: FileTask, error: Signal) -> None:
-        self._library.mark_failed(task.source.name, task.entry.path, error.format_message())
+    def _add_item(self, task: FileTask, warnings: Sequence[str], **fields: Any) -> None:
+        fields |= {"warnings": [*warnings], "no_passages": find_emptiness(warnings)}
+        self.items.append(structs.replace(task.to_item(), **fields))
+
+    def _add_error(self, task: FileTask, builder: DocumentBuilder, error: Signal) -> None:
+        """Add the error of a file. A new file gets a document by whose name it is found."""
+        source, path, reason = task.source, task.entry.path, error.format_message()
+        is_new = task.known is None and source.kind != "stdin"
+        if is_new and task.entry.media in builder.parsers:
+            job = BuildTask(source, task.entry, self._choose_id(task))
+            cause = getattr(error, "cause", "") or reason
+            self._library.put_document(builder.build_name(job, cause))
+            unread = [UnreadFile(path, indexed=True, reason=reason)]
+            named = SourcePlan(
+                source=source.name, below="", files=(path,), unread=unread, folders={}, rules=""
+            )
+            self._library.store_plans([named])
+        else:
+            self._library.mark_failed(source.name, path, reason)
         if isinstance(error, ParseFailed | UnsupportedMedia):
             # Parsers know only paths below the source.
             error.path = resolve_path(error.path, task.source.root)
-        described = self._describe_error(error)
-        self.items.append(structs.replace(task.to_item(), kind="error", error=described))
+        item = structs.replace(task.to_item(), kind="error", error=self._describe_error(error))
+        self.items.append(item)
         self.fault = self.fault or error
 
     def _choose_id(self, task: FileTask) -> DocId:

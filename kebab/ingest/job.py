@@ -413,7 +413,8 @@ def choose_changed_scopes(
     """
     sources = [source for source in library.list_sources() if source.kind != "stdin"]
     scopes = []
-    for path in dict.fromkeys(map(add_working_folder, filter(_can_be_document, job.paths))):
+    named = (one for one in job.paths if one and "\0" not in one and escape_undecodable(one) == one)
+    for path in dict.fromkeys(map(add_working_folder, named)):
         owners = _find_owners(path, sources) or _find_owners(resolve_folder_links(path), sources)
         for source, found in owners:
             below = _find_scanned_folder(source, found, job, scanner)
@@ -441,11 +442,6 @@ def _find_scanned_folder(
             break
         folder = folder.rpartition("/")[0]
     return folder
-
-
-def _can_be_document(path: str) -> bool:
-    """Return whether a scan could find this name."""
-    return bool(path) and "\0" not in path and escape_undecodable(path) == path
 
 
 def _find_owners(path: str, sources: list[Source]) -> list[tuple[Source, str]]:

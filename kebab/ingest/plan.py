@@ -194,11 +194,8 @@ def find_claimed_paths(
 ) -> dict[str, str]:
     """Return the skip reason of absolute paths that a scan of a source leaves to others.
 
-    Args:
-        source: The source.
-        others: All sources; those below it have their own folders and files.
-        list_paths: Returns the paths of the documents of a source of single files, by its name.
-        private: The folders of kebab.
+    Sources below it have their own folders and files. `list_paths` returns the paths of the
+    documents of a source of single files, by its name; `private` are the folders of kebab.
     """
     claimed: dict[str, str] = {}
     for other in others:
@@ -283,11 +280,6 @@ class Plan:
     missing: list[MissingDocument] = field(default_factory=list)
     unchanged: int = 0
     files: int = 0
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is nothing to do."""
-        return not (self.tasks or self.touched or self.missing)
 
     def list_files_to_read(self) -> list[FileTask]:
         """Return the files that must be read and parsed."""

@@ -26,7 +26,7 @@ from kebab.durable import create_folder, replace_file
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import escape_undecodable, translate_os_errors
-from kebab.ingest.build import DocumentBuilder, choose_recipe, compute_recipes
+from kebab.ingest.build import UNREADABLE, DocumentBuilder, choose_recipe, compute_recipes
 from kebab.ingest.commit import DocumentCommitter, build_ahead
 from kebab.ingest.job import (
     EmptyLibrary,
@@ -175,7 +175,7 @@ class _Run:
         library, cancel = self._ports.library, self._context.cancel
         if not (cancel.requested or self._job.dry_run) and library is not None:
             self._store_plan(summary, plan, library)
-            if not (self._job.changed and plan.is_empty):
+            if not self._job.changed or plan.tasks or plan.touched or plan.missing:
                 report = self._apply(summary, plan, report, library)
         return structs.replace(
             report, cancelled=cancel.requested, duration_ms=self._reporter.elapsed_ms
@@ -331,6 +331,7 @@ class _Run:
                 is_same = (known.size, known.mtime_ns) == (entry.size, entry.mtime_ns)
                 recipe = choose_recipe(self._recipes, entry, known.recipe)
                 is_read_again = is_same and (self._job.force or known.recipe != recipe)
+                is_read_again = is_read_again and known.recipe != UNREADABLE
             if not is_read_again:
                 file = UnreadFile(entry.path, indexed=known is not None)
                 unread[task.source.name].append(file)

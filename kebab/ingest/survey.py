@@ -143,17 +143,13 @@ def _survey_files(files: Sequence[FileEntry], meter: TextMeter) -> Counter[str]:
         parser = meter.parsers[entry.media]
         with suppress(OSError, Signal), meter.guard(entry.path, parser.version, _SECONDS):
             data = _read_beginning(entry, meter.containers)
-            sampled.update(measure_languages(_read_text(entry, parser, data)))
+            text = ""
+            if get_media_type(entry.media).cites is CitationKind.LINE and b"\0" not in data:
+                with suppress(UnicodeDecodeError):
+                    text = data.decode()
+            sampled.update(measure_languages(text or parser.parse(data, entry.path).text))
     total, measured = sum(entry.size for entry in files), sampled.total()
     return Counter({code: size * total // measured for code, size in sampled.items()})
-
-
-def _read_text(entry: FileEntry, parser: Parser, data: bytes) -> str:
-    """Return the text of the beginning of a file; UTF-8 that is cited by lines is not parsed."""
-    if get_media_type(entry.media).cites is CitationKind.LINE and b"\0" not in data:
-        with suppress(UnicodeDecodeError):
-            return data.decode()
-    return parser.parse(data, entry.path).text
 
 
 def _read_beginning(entry: FileEntry, containers: "ContainerFiles | None") -> bytes:

@@ -48,11 +48,10 @@ _MAX_LATE_IN_A_ROW = 3
 """After so many single texts that take too long, the machine is too slow to embed now."""
 
 
-EmbedPassages: TypeAlias = "Callable[[Sequence[str]], Iterator[tuple[list[int], Matrix]]]"
-
-
 def embed_texts(
-    embed: EmbedPassages, texts: Sequence[str], handle_late: Callable[[int, TimedOut], bool]
+    embed: "Callable[[Sequence[str]], Iterator[tuple[list[int], Matrix]]]",
+    texts: Sequence[str],
+    handle_late: Callable[[int, TimedOut], bool],
 ) -> "Iterator[tuple[list[int], Matrix]]":
     """Yield (indexes into texts, vectors); after a batch that was too slow, try smaller ones.
 
@@ -248,11 +247,6 @@ def reconcile(
     return len(lost)
 
 
-def describe_fault(fault: NoModel | TimedOut) -> str:
-    """Return why passages lack a vector, in the words of the model's source."""
-    return fault.cause if isinstance(fault, EmbeddingUnavailable) else fault.format_message()
-
-
 class VectorSync:
     """Opens the vector index when a run needs it, and leaves it consistent with the library."""
 
@@ -283,6 +277,7 @@ class VectorSync:
     def build_summary(self) -> EmbeddingSummary:
         """Return the counts of the run so far."""
         fault = self.fault
+        said = fault.format_message() if fault else None
         return EmbeddingSummary(
             version=self.version,
             reason=self._reason,
@@ -291,7 +286,7 @@ class VectorSync:
             pending=self._library.count_pending(),
             unsupported=self.counts.unsupported,
             lost=self._lost,
-            unavailable=None if fault is None else describe_fault(fault),
+            unavailable=fault.cause if isinstance(fault, EmbeddingUnavailable) else said,
             hint=None if fault is None else fault.format_hint(),
         )
 

@@ -7,8 +7,8 @@ from email.message import EmailMessage
 import pytest
 
 from kebab.core.files import ScanRules
-from kebab.parse.containers import ContainerFiles, ContainerParser
-from kebab.parse.mail.message import EmailParser
+from kebab.parse.containers import ContainerFiles
+from kebab.parse.registry import LazyParser
 
 PAGE = "Page 0123456789abcdef0123456789abcdef.md"
 """The name of a page in an export of Notion."""
@@ -37,8 +37,9 @@ def box(*messages):
 
 @pytest.fixture
 def desk(desk):
-    desk.parsers |= dict.fromkeys(("application/mbox", "application/zip"), ContainerParser())
-    desk.parsers["message/rfc822"] = EmailParser()
+    container = LazyParser("container-v1", "containers:ContainerParser")
+    desk.parsers |= dict.fromkeys(("application/mbox", "application/zip"), container)
+    desk.parsers["message/rfc822"] = LazyParser("email-v1", "mail.message:EmailParser")
     plain = desk.ports
     desk.ports = lambda: replace(plain(), containers=ContainerFiles())
     return desk
