@@ -72,7 +72,11 @@ class _Attachments:
 
     def list_members(self) -> Iterator[Member]:
         for name, read in self._files.items():
-            data = read()
+            try:
+                data = read()
+            except (ParseFailed, TimedOut):
+                yield Member(name, 1, PLAIN)  # reading it tells why it cannot be read
+                continue
             media = detect_media(name, len(data), lambda data=data: data[:HEAD_BYTES])  # type: ignore[misc]
             yield Member(name, len(data), media or "")
 
@@ -82,8 +86,7 @@ class _Attachments:
 
 def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
     if media == PDF:
-        files = _list_attached_files(data, path)
-        return _Attachments((name, partial(bytes, content)) for name, content in files)
+        return _Attachments(_list_attached_files(data, path))
     if media == ENEX:
         return _Attachments(_list_note_files(data))
     if media == MSG:
@@ -130,21 +133,30 @@ class _PdfAttachments:
         from kebab.parse.pdf.grids import load_pdfium
 
         found = []
-        for name, file in list_attachments(load_pdfium().PdfDocument(data)):
-            with suppress(RuntimeError):
-                found.append((name, bytes(file.get_data())))
+        with suppress(RuntimeError):  # a damaged or protected file has none
+            for name, file in list_attachments(load_pdfium().PdfDocument(data)):
+                with suppress(RuntimeError):
+                    found.append((name, bytes(file.get_data())))
         return found
 
 
-def _list_attached_files(data: bytes, path: str) -> list[tuple[str, bytes]]:
-    """Return the files that are attached to a PDF; a damaged or protected one has none."""
+def _list_attached_files(data: bytes, path: str) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield the files that are attached to a PDF; one stands for those that took too much."""
     if b"/EmbeddedFile" not in data:
-        return []
+        return
     from kebab.parse.isolation import parse_guarded
 
-    with suppress(ParseFailed, TimedOut, DependencyMissing):
-        return parse_guarded(_PdfAttachments(), data, path)
-    return []
+    try:
+        for name, content in parse_guarded(_PdfAttachments(), data, path):
+            yield name, partial(bytes, content)
+    except (ParseFailed, TimedOut) as error:
+        yield "attachments", partial(_raise, error)
+    except DependencyMissing:  # reading the PDF tells it
+        return
+
+
+def _raise(error: Exception) -> bytes:
+    raise error
 
 
 _LINE_BYTES = 1 << 16

@@ -151,7 +151,7 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
 _HANGUL = LazyParser(
     "hwp-v3", "office.old_office:OldOfficeParser", "hwp", extra="office", isolated=True
 )
-_SHEETS = LazyParser("sheet-v7", "office.sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v8", "office.sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),

@@ -1,6 +1,7 @@
 """Reads workbooks of Excel and LibreOffice: `.xlsx`, `.xlsm`, `.xlsb`, `.xls` and `.ods`.
 
-Numbers of workbooks in XML are written as their formats show them: `12.5%`, `00123`, `1,234.50`.
+Numbers of workbooks in XML and of OpenDocument are written as they are shown: `12.5%`, `00123`,
+`1,234.50`.
 
 Each run of rows without an empty row is a place, with one line of text for each row. The comments,
 text boxes and charts of a sheet of `.xlsx` follow, each as a line at its row.
@@ -13,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from functools import partial
 from html import unescape
 from itertools import groupby, repeat
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -32,9 +34,11 @@ from kebab.parse.archive import (
     get_attribute,
     get_local_tag,
     list_children,
+    read_events,
     read_tree,
 )
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.office.odf import read_count
 from kebab.parse.office.ooxml import (
     ADDRESSES,
     CONTENT,
@@ -126,19 +130,14 @@ def _read_number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
 
 
-_SHOWN = re.compile(rb'office:value-type="(?!string)[^<>]*>\s*<text:p>([^<]+)</text:p>')
-
-
 def _list_open_document_notes(file: OpenDocument) -> Iterator[str]:
-    """Yield the texts of comments, text boxes and charts, and how cells show their numbers."""
+    """Yield the texts of comments, text boxes and charts."""
     content = file.read(CONTENT)
     if b"<draw:" in content or b"<office:annotation" in content:
         root = read_tree(content, CONTENT)
         for one in find_all(root, "annotation", "frame", "custom-shape"):
             charts = (file.find_object(get_attribute(it, "href")) for it in find_all(one, "object"))
             yield from (_join_texts(part) for it in (one, *charts) for part in find_all(it, "p"))
-    for shown in dict.fromkeys(_SHOWN.findall(content)):
-        yield unescape(shown.decode("utf-8", "replace"))
 
 
 MAX_CELLS = 200_000
@@ -168,9 +167,11 @@ class Row(NamedTuple):
 class _SheetWriter:
     """Writes the sheets of a workbook into a builder, and says which cells are left out."""
 
-    def __init__(self, builder: TextBuilder) -> None:
+    def __init__(self, builder: TextBuilder, *, is_shown: bool) -> None:
+        """With `is_shown` formats are what cells show."""
         self.warnings: list[str] = []
         self._builder = builder
+        self._show_value = partial(_show_value, is_shown=is_shown)
         self._left = MAX_CELLS
 
     def add(self, sheet: "CalamineSheet", index: int, formats: Formats) -> None:
@@ -210,7 +211,7 @@ class _SheetWriter:
         for index, values in enumerate(sheet.iter_rows()):
             codes = (formats.get((index, offset + at), "") for at in range(MAX_COLUMNS))
             shown = values[:MAX_COLUMNS]
-            texts = list(map(_show_value, shown, codes if formats else repeat("")))
+            texts = list(map(self._show_value, shown, codes if formats else repeat("")))
             if not any(texts):
                 continue
             for column in merged.get(index, ()):
@@ -233,12 +234,12 @@ class _SheetWriter:
             self.warnings.append(f"sheet `{sheet.name}`: columns from {beyond} on are left out")
 
 
-def _show_value(value: Value, code: str) -> str:
-    """Return the value of a cell, a number as its format shows it."""
+def _show_value(value: Value, code: str, *, is_shown: bool) -> str:
+    """Return the value of a cell, a number as its format shows it, which may be given itself."""
     text = format_value(value)
-    if code and isinstance(value, int | float) and not isinstance(value, bool):
-        return show_number(value, text, code)
-    return text
+    if not code or not isinstance(value, int | float) or isinstance(value, bool):
+        return text
+    return _add_stored(code, text) if is_shown else show_number(value, text, code)
 
 
 def format_value(value: Value) -> str:
@@ -320,6 +321,28 @@ def _read_formats(package: Package) -> dict[str, Formats]:
     }
 
 
+def _read_shown(file: OpenDocument) -> Mapping[str, Formats]:
+    """Return how the cells of each sheet of OpenDocument show values that are no text."""
+    found: defaultdict[str, dict[tuple[int, int], str]] = defaultdict(dict)
+    name, row, column = "", 0, 0
+    for kind, element in read_events(file.read(CONTENT), CONTENT):
+        tag = get_local_tag(element.tag)
+        if kind == "start":
+            if tag == "table":
+                name, row = get_attribute(element, "name"), 0
+            column = 0 if tag == "table-row" else column
+        elif tag in {"table-cell", "covered-table-cell"}:
+            shown = _join_texts(find_child(element, "p"))
+            if shown and get_attribute(element, "value-type") not in {"", "string"}:
+                found[name][row, column] = shown
+            column += read_count(element, "number-columns-repeated", MAX_COLUMNS)
+            element.clear()
+        elif tag == "table-row":
+            row += read_count(element, "number-rows-repeated", MAX_AREA)
+            element.clear()
+    return found
+
+
 def _read_workbook(package: Package) -> Element | None:
     """Return the part that names the sheets; None of a binary workbook."""
     return package.find_tree(package.main) if package.main.endswith(".xml") else None
@@ -378,8 +401,12 @@ def show_number(value: float, stored: str, code: str) -> str:
     whole = f"{plain[: pattern.start()]}{sign}{shown}{plain[pattern.end() :]}"
     parts = iter(texts)
     whole = " ".join(re.sub("\0", lambda _: next(parts), whole).split())
-    is_stored = stored in _NUMBER.findall(whole.replace(",", ""))
-    return whole if is_stored or len(stored) > _LONGEST_TYPED else f"{whole} ({stored})"
+    return _add_stored(whole, stored)
+
+
+def _add_stored(shown: str, stored: str) -> str:
+    is_stored = stored in _NUMBER.findall(shown.replace(",", ""))
+    return shown if is_stored or len(stored) > _LONGEST_TYPED else f"{shown} ({stored})"
 
 
 def _write(value: Decimal, pattern: str, *, percent: int) -> str:
@@ -493,16 +520,20 @@ class SheetParser:
         from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
         builder = TextBuilder()
-        writer, metadata = _SheetWriter(builder), Metadata()
+        writer = _SheetWriter(builder, is_shown=isinstance(file, OpenDocument))
+        metadata = Metadata()
         notes: dict[str, list[_Note]] = {}
         unread: defaultdict[str, list[str]] = defaultdict(list)
-        formats = _read_formats(file) if isinstance(file, Package) else {}
+        formats: Mapping[str, Formats] = {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             try:
                 if isinstance(file, OpenDocument):
+                    formats = _read_shown(file)
                     unread[_NOTES] += _list_open_document_notes(file)
+                    unread[_NOTES] += (one for sheet in formats.values() for one in sheet.values())
                 else:
+                    formats = _read_formats(file)
                     notes = _read_notes(file, builder, unread)
             except ParseFailed as fault:
                 writer.warnings.append(

@@ -67,10 +67,6 @@ class EpubParser:
         builder = TextBuilder()
         warnings: list[str] = []
         listed = [items[name] for name in order if name in items] or [*items.values()]
-        for item in items.values():
-            if item not in listed and item.media in _PAGES and "nav" not in item.properties.split():
-                text = (archive.find(item.name) or b"").decode("utf-8", "replace")
-                builder.leave_out("pages that no chapter list names", _TAG.sub(" ", text))
         for item in listed:
             # The table of contents is no chapter.
             if item.media not in _PAGES or "nav" in item.properties.split():
@@ -81,6 +77,12 @@ class EpubParser:
             warning = _add_chapter(builder, archive, item, titles.get(item.name, ""))
             if warning and len(warnings) < _MANY_WARNINGS:
                 warnings.append(warning)
+        for item in items.values():
+            is_contents = "nav" in item.properties.split()
+            if item.media in _PAGES and (is_contents or item not in listed):
+                text = (archive.find(item.name) or b"").decode("utf-8", "replace")
+                reason = "tables of contents" if is_contents else "pages that no chapter list names"
+                builder.leave_out_unknown(reason, [_TAG.sub(" ", text)])
         fields = find_child(root, "metadata")
         metadata = _read_metadata(fields)
         rest = list_children(fields, "rights", "source", "relation", "coverage")

@@ -167,7 +167,7 @@ _RAW_TEXT = "iframe,noembed,noframes,xmp,plaintext"
 """Elements whose text is not that of HTML, and is not read."""
 _MAX_SCRIPTS, _MAX_SCRIPT_CHARS = 20, 100_000
 OUTSIDE = "text outside of the main content"
-_NEVER_TEXT = frozenset({"script", "style", "template", "noscript", "svg"})
+_NEVER_TEXT = frozenset({"script", "style", "template", "svg"})
 _FEWEST_CHARS = 20
 """The least text beside links that makes an element worth reading."""
 

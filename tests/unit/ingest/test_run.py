@@ -258,9 +258,14 @@ def test_one_bad_file_is_an_item_and_the_run_goes_on(desk):
 
     assert counts(outcome) == {"new": 2, "errors": 1}
     (item,) = (item for item in outcome.items if item.kind == "error")
-    assert item.doc_path == "b.md"
-    assert item.error.code == ParseFailed.code
-    assert counts(desk.again()) == {"unchanged": 2, "errors": 1}
+    assert (item.doc_path, item.error.code) == ("b.md", ParseFailed.code)
+    for report in (outcome, desk.again()):  # it has a document by whose name it is found
+        assert report.errors == 1
+        assert set(desk.ids()) == {"a.md", "b.md", "c.md"}
+        assert set(desk.library.load_listing(str(desk.root)).unread) == {"b.md"}
+    desk.write("b.md", "good")
+    assert counts(desk.again()) == {"updated": 1, "unchanged": 2}
+    assert not desk.library.load_listing(str(desk.root)).unread
 
 
 def test_a_document_whose_new_content_is_refused_stays_as_it_was(desk):

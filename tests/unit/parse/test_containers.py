@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.errors.catalog import ParseFailed
+from kebab.errors.catalog import ParseFailed, TimedOut
 from kebab.parse import containers
 from kebab.parse.containers import ContainerFiles, find_messages, read_message
 from kebab.parse.registry import PARSERS
@@ -218,3 +218,16 @@ def test_the_attached_files_of_a_pdf_are_its_members(tmp_path, data, members):
     path.write_bytes(data)
 
     assert {name: FILES.read(f"{path}!/{name}") for name in list_all(path)} == members
+
+
+def test_files_of_a_pdf_that_take_too_long_are_named_as_one(tmp_path, monkeypatch):
+    def fail(*_):
+        raise TimedOut(operation="parse", elapsed_ms=2, deadline_ms=1, path="a.pdf")
+
+    monkeypatch.setattr("kebab.parse.isolation.parse_guarded", fail)
+    path = tmp_path / "late.pdf"
+    path.write_bytes(attach("yams"))
+
+    assert [*list_all(path)] == ["attachments"]
+    with pytest.raises(TimedOut):
+        FILES.read(f"{path}!/attachments")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kebab.core.documents import Omission
 from kebab.errors.catalog import ParseFailed
 from kebab.parse.web import epub
 from kebab.parse.web.epub import EpubParser
@@ -79,6 +80,7 @@ def test_chapters_are_read_in_the_order_of_the_spine_with_their_titles():
     assert document.metadata.date == "2024-03-05"
     assert document.metadata.lang == "en"
     assert document.metadata.tags == ("oil",)
+    assert document.omissions == (Omission("tables of contents", "Second"),)
 
 
 def test_a_book_of_pandoc_is_read():
