@@ -9,7 +9,7 @@ limited.
 import io
 import os
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import BinaryIO, Literal, TypeAlias, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
@@ -89,12 +89,9 @@ class Archive:
             raise build_refusal(str(fault)) from fault
         self._check_expansion(sum(info.file_size for info in members))
         self._members = {info.filename.replace("\\", "/").lstrip("/"): info for info in members}
-        self._by_folded_name = {name.casefold(): name for name in self._members}
-
-    @property
-    def names(self) -> Sequence[str]:
+        self.names = tuple(self._members)
         """The names of the members in the order of the directory, without folders."""
-        return tuple(self._members)
+        self._by_folded_name = {name.casefold(): name for name in self._members}
 
     def find_name(self, name: str) -> str | None:
         """Return the name of a member as it is written, whatever its case; None without one."""

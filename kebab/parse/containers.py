@@ -17,7 +17,8 @@ from email.errors import MessageError
 from functools import lru_cache, partial
 from html import unescape
 from mimetypes import guess_extension
-from typing import BinaryIO, TypeAlias
+from pathlib import Path
+from typing import BinaryIO, TypeAlias, cast
 from zipfile import ZipInfo
 
 from kebab.core.documents import ParsedDocument
@@ -346,17 +347,13 @@ def _open(path: str, span: Span) -> "_Attachments | _Mailbox | _Zip | _Evernote"
     return _load(path, span, status.st_size, status.st_mtime_ns)
 
 
-def _open_file(path: str) -> BinaryIO:
-    return open(path, "rb")  # noqa: PTH123 - a plain string
-
-
 @lru_cache(maxsize=2)
 def _load(path: str, span: Span, *_state: int) -> "_Attachments | _Mailbox | _Zip | _Evernote":
     """Return a container; the last ones stay open for their next members."""
     if is_nested := find_container(path) != path:
         source: _OpenSource = partial(io.BytesIO, ContainerFiles().read(path, span))
     else:
-        source = partial(_open_file, path)
+        source = cast("_OpenSource", partial(open, path, "rb"))
     with source() as file:
         media = detect_media(path.rpartition("/")[2], 1, partial(file.read, HEAD_BYTES))
     if media == ZIP:
@@ -381,5 +378,4 @@ def read_document(absolute: str) -> bytes:
     """
     if find_container(absolute) != absolute:
         return ContainerFiles().read(absolute)
-    with open(absolute, "rb") as file:  # noqa: PTH123 - a plain string
-        return file.read()
+    return Path(absolute).read_bytes()

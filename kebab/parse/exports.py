@@ -266,7 +266,7 @@ class EnexParser:
 def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[str]:
     """Add the text of a note and the names of its files; yield warnings."""
     try:
-        add_fragment(builder, _find_text(note, "content"), 1)
+        add_fragment(builder, getattr(find_child(note, "content"), "text", None) or "", 1)
     except ValueError:
         yield f"a note is unreadable: {title}"
     attributes = (find_child(one, "resource-attributes") for one in list_children(note, "resource"))
@@ -275,13 +275,9 @@ def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[st
         builder.add_list((0, name) for name in files)
 
 
-def _find_text(element: Element | None, tag: str) -> str:
-    child = find_child(element, tag)
-    return "" if child is None else child.text or ""
-
-
 def _read_text(element: Element | None, tag: str) -> str:
-    return " ".join(_find_text(element, tag).split())
+    child = find_child(element, tag)
+    return "" if child is None else _join_text(child)
 
 
 def _join_text(element: Element) -> str:

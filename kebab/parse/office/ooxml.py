@@ -216,7 +216,6 @@ def is_file_link(target: str) -> bool:
     return bool(target) and not target.startswith(("#", "//")) and not _SCHEME.match(target)
 
 
-_MIME = "application/vnd.oasis.opendocument."
 CONTENT = "content.xml"
 """The part with the body of an OpenDocument file."""
 
@@ -230,12 +229,6 @@ class OpenDocument(Archive):
         if b"encryption-data" in (self.find("META-INF/manifest.xml") or b""):
             raise build_refusal(ENCRYPTED)
         self.metadata = read_properties(self.find_tree("meta.xml"))
-
-    @property
-    def is_recognized(self) -> bool:
-        """Return whether the file says that it is an OpenDocument file."""
-        mime = (self.find("mimetype") or b"").decode("ascii", "replace")
-        return mime.startswith(_MIME) or self.find_name(CONTENT) is not None
 
     def find_object(self, address: str) -> Element | None:
         """Return the content of an object in the file, such as a chart."""

@@ -310,7 +310,7 @@ _LONGEST_TYPED = 10
 
 def _read_formats(package: Package) -> dict[str, Formats]:
     """Return the formats of the cells of each sheet, without those that show numbers as stored."""
-    codes = _read_codes(package)
+    codes = {} if _read_workbook(package) is None else _read_codes(package)
     return {
         name: {
             (int(row) - 1, _count_columns(column) - 1): code
@@ -424,6 +424,7 @@ def _write(value: Decimal, pattern: str, *, percent: int) -> str:
 
 
 _BESIDE = "names, headers, choices and formulas of sheets"
+_DRAWN = re.compile("(?i)xl/(?:comments|drawings/)")
 
 
 def _read_notes(
@@ -443,6 +444,8 @@ def _read_notes(
     for one in find_all(_read_workbook(file), "definedName"):
         if not one.get("name", "").startswith("_xlnm."):  # Excel has named it
             unread[_BESIDE].append(one.get("name", ""))
+    if not file.main.endswith(".xml") and any(map(_DRAWN.match, file.names)):
+        builder.leave_out_unread("comments, text boxes and charts of binary workbooks")
     for name, part in _list_sheets(file):
         unread[_BESIDE] += _list_unread(file, part)
         unread[ADDRESSES] += file.list_addresses(part, builder)
@@ -458,6 +461,7 @@ def _read_notes(
 
 _NOTES = "comments, text boxes, charts and formats of OpenDocument"
 _MARKUP = "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
+_OPEN_DOCUMENT = b"application/vnd.oasis.opendocument."
 
 MAX_AREA = 10_000_000
 """The most cells between the first and the last of a sheet; the library keeps 32 bytes of each."""
@@ -494,7 +498,8 @@ class SheetParser:
             cause = _MARKUP if is_markup else "damaged: not a workbook"
             raise build_refusal(cause)
         document = OpenDocument(data)
-        if document.is_recognized:
+        is_open_document = (document.find("mimetype") or b"").startswith(_OPEN_DOCUMENT)
+        if is_open_document or document.find_name(CONTENT) is not None:
             document.check_sizes()
             return document
         package = Package(data, "workbook")

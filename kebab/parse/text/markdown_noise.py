@@ -101,11 +101,6 @@ def find_noise_lines(body: str, *, is_mdx: bool = False) -> set[int]:
     return {number for lines in _list_lines(body, "\n", ranges) for number in lines}
 
 
-def list_noise(body: str, *, is_mdx: bool = False) -> list[tuple[int, int]]:
-    """Return the ranges of whole lines that are noise outside code, in order; they may overlap."""
-    return sorted(_find_ranges(body, is_mdx=is_mdx))
-
-
 def drop_code(body: str, noise: Sequence[tuple[int, int]]) -> Sequence[tuple[int, int]]:
     """Return ranges of lines without those in blocks of code."""
     # What is code depends on the lines before alone.
@@ -142,17 +137,16 @@ def _list_lines(
         yield range(line, line + body.count(newline, start, end) + 1)
 
 
-def _find_ranges(body: str, *, is_mdx: bool) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of noise; each is a run of whole lines."""
-    for opening, closing in (("<!--", "-->"), ("{/*", "*/}")):
-        yield from _find_comments(body, opening, closing)
-    yield from _find_obsidian_comments(body)
-    yield from _find_marked_lines(body)
+def list_noise(body: str, *, is_mdx: bool = False) -> list[tuple[int, int]]:
+    """Return the ranges of whole lines that are noise outside code, in order; they may overlap."""
+    found = [*_find_comments(body, "<!--", "-->"), *_find_comments(body, "{/*", "*/}")]
+    found += [*_find_obsidian_comments(body), *_find_marked_lines(body)]
     if "]:" in body:
-        yield from (match.span() for match in _COMMENT_DEFINITIONS.finditer(body))
+        found += (match.span() for match in _COMMENT_DEFINITIONS.finditer(body))
     for word, pattern in (("import", _IMPORTS), ("export", _EXPORTS)):
         if (is_mdx or word == "import") and (f"\n{word} " in body or body.startswith(word)):
-            yield from (match.span() for match in pattern.finditer(body))
+            found += (match.span() for match in pattern.finditer(body))
+    return sorted(found)
 
 
 def _find_marked_lines(body: str) -> Iterator[tuple[int, int]]:

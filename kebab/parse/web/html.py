@@ -7,6 +7,7 @@ Every function that reads HTML raises `ValueError` when the library refuses it, 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from html import unescape
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
@@ -23,7 +24,6 @@ from kebab.parse.web.html_flow import (
     clean_line,
     find_alternative,
     find_code_language,
-    unescape,
 )
 from kebab.parse.web.html_page import (
     BLOCKS,
@@ -157,7 +157,7 @@ class Walker:
             "/p": self._end_paragraph,
             "ul": partial(flow.begin_list, None),
             "/ul": flow.end_list,
-            "ol": self._begin_ordered_list,
+            "ol": lambda tag, _: flow.begin_list(int((_START.search(tag) or "11")[1])),
             "/ol": flow.end_list,
             "li": flow.begin_item,
             "/li": flow.end_paragraph,
@@ -240,7 +240,7 @@ class Walker:
             parts.append(self._find_end(inner, behind) if is_left_out else behind)
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
-        code = write_scripts(unescape("".join(parts)))
+        code = write_scripts(unescape("".join(parts)).replace("\u00a0", " "))
         self.flow.add_code(code, language, code=is_code)
         self.flow.inline.append(tail)
         return True
@@ -291,10 +291,6 @@ class Walker:
     def _end_paragraph(self, *_: str) -> None:
         self.flow.end_heading()
         self.flow.end_paragraph()
-
-    def _begin_ordered_list(self, tag: str, _text: str) -> None:
-        found = _START.search(tag)
-        self.flow.begin_list(int(found[1]) if found else 1)
 
     def _add_image(self, tag: str, _text: str) -> None:
         alternative = find_alternative(tag)
@@ -354,8 +350,6 @@ def read_parts(text: str) -> PageParts:
         walker = Walker(builder, styles)
         walker.walk(page.extract_body(noscript=is_empty))
     page.leave_out(builder)
-    for reason, texts in page.list_unseen():
-        builder.leave_out_unknown(reason, texts)
     if metadata.title:
         title = shorten_title(metadata.title, [walker.flow.first_heading])
         metadata = metadata._replace(title=title)
@@ -370,9 +364,7 @@ def add_fragment(builder: TextBuilder, text: str, level: int = 0, *, hidden: boo
     """
     page = Page(text)
     Walker(builder, level=level).walk(page.extract_body(hidden=hidden))
-    page.leave_out(builder)
-    for reason, texts in page.list_unseen():
-        builder.leave_out(reason, " ".join(texts))
+    page.leave_out(builder, is_part=True)
 
 
 def list_anchors(text: str) -> list[tuple[str, str]]:

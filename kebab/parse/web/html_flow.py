@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 
 from kebab.parse.blocks import MAX_HEADING_LEVEL, TextBuilder
 from kebab.parse.formulas import write_scripts
@@ -24,14 +25,6 @@ _LANGUAGE = re.compile(
 _NO_LANGUAGES = frozenset(
     {"default", "none", "notranslate", "text", "plaintext", "plain", "literal"}
 )
-
-
-def unescape(text: str) -> str:
-    """Return serialised text without the entities that a serialiser writes."""
-    if "&" not in text:
-        return text
-    plain = text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", " ")
-    return plain.replace("&quot;", '"').replace("&amp;", "&")
 
 
 def clean_line(text: str) -> str:

@@ -227,15 +227,18 @@ class Page:
         self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
 
-    def leave_out(self, builder: TextBuilder) -> None:
-        """Tell a builder what is not read of the page."""
+    def leave_out(self, builder: TextBuilder, *, is_part: bool = False) -> None:
+        """Tell a builder what is not read of the page, which is one of many if it `is_part`."""
         for reason, text in self.omissions.items():
             builder.leave_out(reason, text)
-
-    def list_unseen(self) -> Iterator[tuple[str, Iterator[str]]]:
-        """Yield the texts that are no text of elements, by what they are."""
-        yield "labels and addresses of elements", self._list_labels()
-        yield "data in scripts", self._list_script_texts()
+        for reason, texts in (
+            ("labels and addresses of elements", self._list_labels()),
+            ("data in scripts", self._list_script_texts()),
+        ):
+            if is_part:  # to look for the words of each in the whole text takes long
+                builder.leave_out(reason, " ".join(texts))
+            else:
+                builder.leave_out_unknown(reason, texts)
 
     def _list_labels(self) -> Iterator[str]:
         """Yield what the attributes of the content say, and the text that is not that of HTML.

@@ -2,7 +2,9 @@
 
 import pytest
 
-from kebab.parse.office.sheets import format_number, show_number
+from kebab.parse.office.ooxml import Package
+from kebab.parse.office.sheets import _read_formats, format_number, show_number
+from tests.unit.parse.office.office_files import build_zip
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,14 @@ from kebab.parse.office.sheets import format_number, show_number
 )
 def test_a_number_is_shown(value, code, shown):
     assert show_number(value, format_number(value), code) == shown
+
+
+def test_the_styles_of_a_binary_workbook_are_no_xml():
+    relations = '<Relationships><Relationship Type="x/{}" Target="{}" Id="a"/></Relationships>'
+    parts = {
+        "_rels/.rels": relations.format("officeDocument", "xl/workbook.bin"),
+        "xl/_rels/workbook.bin.rels": relations.format("styles", "styles.bin"),
+        "xl/styles.bin": "\x96\x02",
+    }
+
+    assert _read_formats(Package(build_zip(parts), "workbook")) == {}
