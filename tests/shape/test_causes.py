@@ -17,8 +17,8 @@ def list_causes():
         for node in ast.walk(module.syntax):
             if isinstance(node, ast.Call):
                 texts = [word.value for word in node.keywords if word.arg == "cause"]
-                if ast.unparse(node.func).rpartition(".")[2] in {"refuse", "_refuse"}:
-                    texts += node.args[-1:]
+                if ast.unparse(node.func) == "build_refusal":
+                    texts += node.args[:1]
                 yield from filter(None, map(read_text, texts))
 
 

@@ -50,7 +50,7 @@ def convert_message(data: bytes) -> tuple[bytes, list[str]]:
                 raise ValueError("it has no properties")
             return reader.build("", _TOP_HEADER_BYTES).as_bytes(), [*dict.fromkeys(reader.warnings)]
     except FAULTS as fault:
-        raise build_refusal("damaged, or no message of Outlook") from fault
+        raise build_refusal("damaged: no message of Outlook") from fault
 
 
 _PROPERTIES = "__properties_version1.0"

@@ -57,7 +57,7 @@ def test_text_that_is_not_read_is_said():
 def test_a_file_of_another_kind_is_no_message():
     with pytest.raises(ParseFailed) as refusal:
         parse({"Workbook": b"x"})
-    assert refusal.value.cause == "damaged, or no message of Outlook"
+    assert refusal.value.cause == "damaged: no message of Outlook"
 
 
 def test_what_mail_cannot_hold_costs_no_message():
