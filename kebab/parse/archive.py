@@ -34,7 +34,6 @@ MIN_SUSPICIOUS_BYTES = 16_000_000
 
 OLE2_MAGIC = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")
-_ENCRYPTED_FLAG = 0x1
 _MB = 1_000_000
 _SPARE_BYTES = 1 << 16
 """How much of a member is read in any case for its first bytes."""
@@ -49,7 +48,7 @@ def read_packed(file: BinaryIO, info: ZipInfo, most: int | None = None) -> bytes
     Raises:
         ValueError: It is encrypted or damaged, or packed in a way that is not read.
     """
-    if info.flag_bits & _ENCRYPTED_FLAG:
+    if info.flag_bits & 0x1:
         raise ValueError(ENCRYPTED)
     if info.compress_type not in {ZIP_STORED, ZIP_DEFLATED}:
         raise ValueError(f"packed by a method that is not read: {info.compress_type}")

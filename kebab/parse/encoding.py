@@ -226,16 +226,9 @@ def detect_escaped_encoding(data: bytes) -> str | None:
     if b"\x1b$" not in data:
         return None
     codecs_of_7_bits = ("iso2022_kr", "iso2022_jp", "iso2022_jp_2", "iso2022_jp_3")
-    return next(
-        (one for one in codecs_of_7_bits if not _decode_strictly(data, one).isascii()), None
-    )
-
-
-def _decode_strictly(data: bytes, codec: str) -> str:
-    try:
-        return data.decode(codec)
-    except UnicodeDecodeError:
-        return ""
+    texts = {one: data.decode(one, "replace") for one in codecs_of_7_bits}
+    sound = (one for one, text in texts.items() if not text.isascii() and REPLACEMENT not in text)
+    return next(sound, None)
 
 
 _BOMS = (

@@ -136,7 +136,6 @@ def _find_end(lines: Sequence[str], number: int, indent: int) -> int:
     return last
 
 
-VERSION = "code-v5"
 _GENERATED = re.compile(
     r"code generated .{0,80}do not edit|@generated\b|<auto-?generated|"
     r"\b(?:auto[- ]?|automatically |is |was |file |machine[- ])generated"

@@ -84,11 +84,15 @@ class MessageReader:
             return self._read_text(f"{folder}__substg1.0_{name}", codec)
 
         sent = HeaderParser().parsestr(read("007D"))
+        name = read("0C1A")
         address = next((one for one in (read("5D01"), read("0C1F")) if "@" in one), "")
+        # `formataddr` refuses addresses with other letters than those of ASCII.
+        other = f'"{quote(name)}" <{address}>' if name else address
+        sender = formataddr((name, address)) if address.isascii() else other
         date = _format_moment(fixed.get(_SUBMITTED) or fixed.get(_DELIVERED) or 0)
         email = MIMEMultipart(boundary=next(self._boundaries))
         for header, value in (
-            ("From", sent["From"] or _format_sender(read("0C1A"), address)),
+            ("From", sent["From"] or sender),
             ("To", sent["To"] or read("0E04")),
             ("Cc", sent["Cc"] or read("0E03")),
             ("Subject", read("0037") or sent["Subject"]),
@@ -148,13 +152,6 @@ def _format_moment(moment: int) -> str:
         )
     except OverflowError:
         return ""
-
-
-def _format_sender(name: str, address: str) -> str:
-    """Return a sender; `formataddr` refuses addresses with other letters than those of ASCII."""
-    if address.isascii():
-        return formataddr((name, address))
-    return f'"{quote(name)}" <{address}>' if name else address
 
 
 _ATTACHMENT = re.compile(r"__attach_version1\.0_#[0-9A-F]{8}")

@@ -152,7 +152,10 @@ MAX_CHARS = 20_000_000
 """The characters that are read of one file."""
 
 _HEADER_BYTES = 1024
-_PASSWORD, _SECURITY = 4, 5
+_ENCRYPTED = {
+    4: "the file is encrypted: it opens only with a password",
+    5: "the file is encrypted in a way that cannot be read",
+}
 _MIN_TITLE_LETTERS = 3
 _MAX_FOUND_TITLE_CHARS = 200
 _LISTED_PAGES = 10
@@ -204,7 +207,10 @@ class PdfParser:
         try:
             document = pdfium.PdfDocument(data)
         except pdfium.PdfiumError as fault:
-            raise build_refusal(_describe_fault(fault.err_code, data)) from fault
+            is_cut = b"%%EOF" not in data[-_HEADER_BYTES:]
+            part = "end of the file is missing" if is_cut else "structure of the PDF cannot be read"
+            cause = _ENCRYPTED.get(fault.err_code, f"damaged: the {part}")
+            raise build_refusal(cause) from fault
         try:
             yield document
         finally:
@@ -223,16 +229,6 @@ class PdfParser:
                 raise build_refusal("only images, and no text was recognised in them")
             raise build_refusal("only images, no text", setting=OCR_SETTING)
         raise build_refusal("no text")
-
-
-def _describe_fault(code: int | None, data: bytes) -> str:
-    if code == _PASSWORD:
-        return "the file is encrypted: it opens only with a password"
-    if code == _SECURITY:
-        return "the file is encrypted in a way that cannot be read"
-    if b"%%EOF" not in data[-_HEADER_BYTES:]:
-        return "damaged: the end of the file is missing"
-    return "damaged: the structure of the PDF cannot be read"
 
 
 def _read_pages(document: Any, total: int) -> Iterator[PageText]:

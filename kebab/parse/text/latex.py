@@ -242,7 +242,12 @@ class BibtexParser:
         decoded = decode(data)
         metadata = Metadata(title=PurePosixPath(path).name)
         spans = _find_entries(decoded.text)
-        return build_line_document(decoded, path, spans, metadata, (), _find_entry_edits)
+
+        def find(text: str, start: int, end: int) -> Iterator[Edit]:
+            # Below the first line of an entry its braces are not shown either.
+            return find_edits(text, start, end, _SEEN if text[start] == "@" else _NOT_SHOWN)
+
+        return build_line_document(decoded, path, spans, metadata, (), find)
 
 
 def _find_entries(text: str) -> Iterator[Span]:
@@ -266,8 +271,3 @@ def _find_entries(text: str) -> Iterator[Span]:
             label = quoted[1] if quoted else read_argument(text, start) if title else ""
             shown = to_plain_text(label) or match[2] or kind
             yield Span(BlockKind.HEADING, line, line + 1, 1, shown)
-
-
-def _find_entry_edits(text: str, start: int, end: int) -> Iterator[Edit]:
-    """Yield what a reader sees instead of accents, signs and braces below the first line."""
-    return find_edits(text, start, end, _SEEN if text.startswith("@", start) else _NOT_SHOWN)

@@ -34,7 +34,6 @@ _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL)
 _HEADING = re.compile("<h[1-6][ >]", re.IGNORECASE)
 _MAX_CHARS = 100_000_000
 _MANY_WARNINGS = 20
-PROTECTED = "the book is protected (DRM)"
 
 
 class _Item(NamedTuple):
@@ -100,7 +99,7 @@ def _refuse_protection(archive: Archive) -> None:
         method = find_child(element, "EncryptionMethod")
         algorithm = get_attribute(method, "Algorithm") if method is not None else ""
         if algorithm.lower() not in _FONT_ALGORITHMS:
-            raise build_refusal(PROTECTED)
+            raise build_refusal("the book is protected (DRM)")
 
 
 def _find_package(archive: Archive) -> str:

@@ -57,12 +57,8 @@ def find_target(tag: str) -> str:
 
 def find_heading_classes(styles: str) -> dict[str, int]:
     """Return the levels of the paragraph styles that Hangul exports as outline levels."""
-    levels = {}
-    for name, style in _STYLE_NAME.findall(styles):
-        outline = _OUTLINE.match(style)
-        if outline:
-            levels[name] = int(outline[1])
-    return levels
+    found = ((name, _OUTLINE.match(style)) for name, style in _STYLE_NAME.findall(styles))
+    return {name: int(outline[1]) for name, outline in found if outline}
 
 
 _TOKEN = re.compile("<([^>]*)>([^<]*)")
@@ -175,7 +171,9 @@ class Walker:
             "th": flow.begin_cell,
             "/td": flow.end_cell,
             "/th": flow.end_cell,
-            "img": self._add_image,
+            "img": lambda tag, _: flow.inline.append(
+                f" {alternative} " if (alternative := find_alternative(tag)) else ""
+            ),
             "input": self._add_checkbox,
             **dict.fromkeys(("math", "m:math", "mml:math"), self._read_formula),
             **dict.fromkeys(("svg", "/svg"), flow.end_paragraph),
@@ -291,11 +289,6 @@ class Walker:
     def _end_paragraph(self, *_: str) -> None:
         self.flow.end_heading()
         self.flow.end_paragraph()
-
-    def _add_image(self, tag: str, _text: str) -> None:
-        alternative = find_alternative(tag)
-        if alternative:
-            self.flow.inline.append(f" {alternative} ")
 
     def _add_checkbox(self, tag: str, _text: str) -> None:
         if self.flow.lists and ' type="checkbox"' in tag:

@@ -87,9 +87,6 @@ def test_a_text_that_lost_bytes_or_gains_a_foreign_character_is_not_encoded() ->
     assert encode_raw(raw.text + "\U0001f600", raw, korean) is None
 
 
-POLISH = "Był to już kolejny dzień, a my wciąż czekaliśmy na łódź. Zażółć gęślą jaźń. " * 3
-
-
 @pytest.mark.parametrize(
     ("text", "codec"),
     [

@@ -119,7 +119,6 @@ def test_a_deck_of_pictures_alone_has_no_text():
 
 def test_other_and_damaged_files_are_refused():
     assert refuse(build_docx("")) == "it is a Word document, not a PowerPoint presentation"
-    assert refuse(b"PK") == "damaged: the zip archive is cut off or broken"
     assert refuse(build_pptx("<a>")).startswith("damaged: the XML of `ppt/slides/s1.xml` is broken")
     deep = "<grpSp>" * 100_000
     assert refuse(build_pptx(deep)) == "`ppt/slides/s1.xml` is nested more than 200 levels deep"
