@@ -57,7 +57,7 @@ class ContainerParser:
         """Return the document; the first bytes of the file are enough."""
         is_known = data.startswith(b"PK") or _EXPORT in data
         if not is_known and next(find_messages(io.BytesIO(data)), None) is None:
-            raise build_refusal("neither a mailbox, a zip archive, nor an export of Evernote")
+            raise build_refusal("not a mailbox, a zip archive or an export of Evernote")
         return TextBuilder().build(path, title=path.rpartition("/")[2].rpartition(".")[0])
 
 

@@ -307,6 +307,5 @@ def find_mismatch(media: str, head: bytes) -> Mismatch | None:
     if found is not None and found not in CONTAINERS:
         label = get_media_type(found).label
         return Mismatch(found, f"the file is {label}, not {expected.label}: rename it to {suffix}")
-    known = describe_unsupported(suffix)
-    label, hint = known or (f"a {suffix} file", "")
+    label, hint = describe_unsupported(suffix) or (f"a {suffix} file", "")
     return Mismatch(None, f"the file is no {expected.label}: {label}{hint and ', '}{hint}")

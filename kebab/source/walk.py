@@ -85,7 +85,6 @@ def is_secret_file(rules: ScanRules, path: str, real: str, size: int) -> bool:
 
 _COARSE_NS = 2_000_000_000
 _FINE_NS = 20_000_000
-_SECOND_NS = 1_000_000_000
 
 CHANGED_NS = 0
 """The time of a folder that may have changed while it was listed, so that it is listed again."""
@@ -101,7 +100,7 @@ def read_change_time(path: str) -> int:
         OSError: The path cannot be read.
     """
     changed = os.stat(path).st_mtime_ns  # noqa: PTH116 - called for every folder
-    granularity = _FINE_NS if changed % _SECOND_NS else _COARSE_NS
+    granularity = _FINE_NS if changed % 1_000_000_000 else _COARSE_NS
     return changed if abs(time.time_ns() - changed) > granularity else CHANGED_NS
 
 
