@@ -11,7 +11,7 @@ has the key terms of the question, by words or by the nearest token.
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias, cast
 
 from msgspec import Struct
@@ -20,20 +20,14 @@ from msgspec.structs import replace
 from kebab.core.answers import LanguageModel, Turn
 from kebab.core.queries import Page, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput
-from kebab.rag.passages import find_negated
+from kebab.rag.followups import build_standalone_question
+from kebab.rag.passages import Stretch, find_negated
 from kebab.rag.prompt import Quote, SupportingQuote
-from kebab.rag.question_terms import (
-    EvidenceWords,
-    QuestionTerm,
-    TermKind,
-    build_standalone_question,
-    extract_question_terms,
-)
+from kebab.rag.values import Value, ValueKind, find_facts
 from kebab.search.answerability import FAIR
 from kebab.search.snippet import weigh_keywords
-from kebab.text.language import detect_question_language, is_dense, iter_unit_matches, split_units
+from kebab.text.language import is_dense, iter_unit_matches, split_units
 from kebab.text.normalize import normalize_for_index
-from kebab.text.secrets import mask_secrets
 from kebab.text.stop_words import is_function_word
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize_unit
 from kebab.wire.ask import AnswerUsage, AnswerWarning, DoubtCode, RefusalName
@@ -190,16 +184,14 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
     """
     quotes = [citation.quote for citation in draft.citations]
     said = {unit.lower() for text in page.absent_terms for unit in (text, *split_units(text))}
-    absent, others = list[QuestionTerm](), list[QuestionTerm]()
-    for term in _extract_terms(question, page):
-        missing = [part for part in term.split_words() if part.text.lower() in said]
-        absent += missing if term.kind is not TermKind.WORD else ()
-        others += () if missing else [term]
-    doubts = [Doubt("absent_term", term.text) for term in absent]
-    doubts += _compare_terms(others, quotes, page)
+    facts, words = find_facts(question, [hit.chunk.lang for hit in page.hits])
+    absent = [one.name for one in facts if not said.isdisjoint(one.list_parts())]
+    others = [one for one in facts if one.name not in absent]
+    doubts = [Doubt("absent_term", name) for name in dict.fromkeys(absent)]
+    doubts += _compare_facts(others, quotes, page)
     if quotes:
         # What the question denies may be affirmed by the best quote.
-        tokens = [token for term in others for word in term.words for token in word]
+        tokens = [token for word in words for token in word.tokens]
         best = max(
             quotes, key=lambda quote: sum(token in collect_tokens(quote.text) for token in tokens)
         )
@@ -212,20 +204,6 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
     return replace(draft, warnings=warnings, uncertain=draft.uncertain or doubted)
 
 
-def _extract_terms(question: str, page: Page) -> tuple[QuestionTerm, ...]:
-    """Return the key terms of a question that can be compared with the hits.
-
-    German capitalises every noun. In notes in other languages, names may be written differently.
-    Keys and passwords are masked in the hits.
-    """
-    language = detect_question_language(question).code
-    found = extract_question_terms(question, nouns=language == "de")
-    terms = tuple(term for term in found if mask_secrets(term.text) == term.text)
-    if language is None or any(hit.chunk.lang in {None, language} for hit in page.hits):
-        return terms
-    return tuple(term for term in terms if term.kind in {TermKind.CODE, TermKind.NUMBER})
-
-
 def estimate_probability(doubts: Sequence[Doubt], answerability: float) -> float:
     """Return the probability that an answer is about what was asked."""
     sure = 1 / (1 + math.exp(-_MAX_LOGIT))
@@ -236,32 +214,28 @@ def estimate_probability(doubts: Sequence[Doubt], answerability: float) -> float
     return 1 / (1 + math.exp(-logit))
 
 
-def _compare_terms(
-    terms: Sequence[QuestionTerm], quotes: Sequence[Quote], page: Page
-) -> list[Doubt]:
+def _compare_facts(facts: Sequence[Value], quotes: Sequence[Quote], page: Page) -> list[Doubt]:
     """Return the names, numbers and codes that the cited passages lack, or no passage has all."""
-    facts = [term for term in terms if term.kind is not TermKind.WORD]
     if not facts:
         return []
-    cited = EvidenceWords(_list_texts(quote.chunk for quote in quotes))
-    lacking = [term for term in facts if not cited.contains(term)]
+    cited = _join_texts(quote.chunk for quote in quotes)
+    lacking = [one for one in facts if not cited.holds(one)]
     if lacking:
-        found = EvidenceWords(_list_texts(hit.chunk for hit in page.hits))
+        found = _join_texts(hit.chunk for hit in page.hits)
         doubts = []
-        for term in lacking:
-            kind = "name" if term.kind is TermKind.NAME else "number"
-            code = f"{kind}_not_{'cited' if found.contains(term) else 'found'}"
-            doubts.append(Doubt(cast("DoubtCode", code), term.text))
+        for one in lacking:
+            code = f"{'name' if one.kind is ValueKind.NAME else 'number'}_not_"
+            code += "cited" if found.holds(one) else "found"
+            doubts.append(Doubt(cast("DoubtCode", code), one.name))
         return doubts
-    names = [term for term in facts if term.kind is not TermKind.NUMBER]
+    names = [one for one in facts if one.kind is ValueKind.NAME]
     if not names[1:]:
         return []
     chunks = (*(quote.chunk for quote in quotes), *(hit.chunk for hit in page.hits))
     for chunk in dict.fromkeys(chunks):
-        words = EvidenceWords([*_list_texts(iter([chunk])), chunk.path])
-        if all(map(words.contains, names)):
+        if all(map(_join_texts([chunk]).holds, names)):
             return []
-    return [Doubt("names_not_together", ", ".join(term.text for term in names))]
+    return [Doubt("names_not_together", ", ".join(one.name for one in names))]
 
 
 MIN_PROBABILITY = 0.5
@@ -328,8 +302,10 @@ def locate_terms(question: str) -> Iterator[tuple[str, int, int]]:
                 yield term, first, last
 
 
-def _list_texts(chunks: Iterator[StoredChunk]) -> list[str]:
-    return [text for chunk in chunks for text in (chunk.text, chunk.title, *chunk.heading_path)]
+def _join_texts(chunks: Iterable[StoredChunk]) -> Stretch:
+    """Return the text of some passages with their titles, headings and paths."""
+    texts = (text for one in chunks for text in (one.text, one.title, *one.heading_path, one.path))
+    return Stretch("\n".join(dict.fromkeys(texts)))
 
 
 def explain_coverage(

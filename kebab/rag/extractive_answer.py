@@ -29,11 +29,11 @@ from kebab.core.queries import Page, StoredChunk
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import Doubt, DraftAnswer, check_quote, locate_terms
 from kebab.rag.prompt import Evidence, Quote, SupportingQuote
-from kebab.rag.question_terms import TermKind, extract_question_terms
+from kebab.rag.values import find_facts
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens
 from kebab.search.snippet import compute_coverage, select_held, weigh_keywords
-from kebab.text.language import detect_question_language, iter_unit_matches
+from kebab.text.language import iter_unit_matches
 from kebab.text.model_input import escape_text
 from kebab.text.normalize import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
@@ -473,10 +473,7 @@ def check_attribute(
     about = sum(weight for term, weight in keywords.items() if term in subject)
     if about < _SUBJECT_SHARE * sum(keywords.values()):
         return ()
-    nouns = detect_question_language(question).code == "de"
-    for named in extract_question_terms(question, nouns=nouns):
-        if named.kind is not TermKind.WORD:
-            subject |= {token for word in named.words for token in word}
+    subject |= collect_all_tokens(fact.name for fact in find_facts(question)[0])
     asked = {
         term: weight
         for term, weight in keywords.items()

@@ -1,35 +1,24 @@
-"""Divides passages into sentences and table rows, and finds what a claim must have from them.
+"""Divides passages into sentences and table rows, and looks up values in them.
 
-These values are numbers with units, dates, names, quotes and code. Words are classified like those
-of a question: names by their capitals, codes by their signs. A date is compared as a date where
-both sides write one, and else by its numbers and its month.
+A date is compared as a date where both sides write one, and else by its numbers and its month.
 """
 
-import re
 from calendar import month_name
-from collections.abc import Iterator, Mapping
-from decimal import Decimal
-from enum import StrEnum
-
-from msgspec import Struct
 
 from kebab.rag.prompt import Evidence, Quote
-from kebab.rag.question_terms import (
-    ACRONYM,
-    MIN_STEM,
-    TermKind,
-    classify_word,
-    has_same_root,
+from kebab.rag.values import (
+    Value,
+    ValueKind,
+    find_numbers,
+    find_values,
     is_content_word,
-    list_initials,
-    starts_sentence,
-    uses_capitals_for_names,
+    split_code,
 )
 from kebab.text.dates import iter_dates
-from kebab.text.language import detect_written_form, is_dense, iter_unit_matches, split_units
+from kebab.text.language import detect_written_form, is_dense, iter_unit_matches
 from kebab.text.normalize import (
-    blank_spans,
     compile_lazily,
+    count_alike,
     fold_text,
     normalize_punctuation,
     split_names,
@@ -37,267 +26,40 @@ from kebab.text.normalize import (
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.text.tokenizer import tokenize, tokenize_unit
 
-_UNITS = {
-    "ms": "ms millisecond milliseconds 밀리초",
-    "s": "s sec secs second seconds sekunden secondes segundos 초 秒",
-    "min": "min mins minute minutes minuten minutos 분 分 分钟",
-    "h": "h hr hrs hour hours stunde stunden heure heures hora horas 시간 時間 小时",
-    "d": "day days tag tage jour jours día días 일 日",
-    "week": "week weeks woche wochen semaine semaines semana semanas 주 週間 周",
-    "month": "month months monat monate mois mes meses 개월 か月 个月",
-    "year": "year years jahr jahre ans année années año años 년 年",
-    "mm": "mm millimetres millimeters",
-    "cm": "cm centimetres centimeters",
-    "m": "m metre metres meter meters mètres metros 미터 米",
-    "km": "km kilometres kilometers kilomètres kilómetros 公里",
-    "ft": "ft foot feet",
-    "mi": "mi mile miles millas",
-    "mg": "mg milligrams",
-    "g": "g gram grams gramos 그램 グラム",
-    "kg": "kg kilos kilogram kilograms kilogramos 公斤",
-    "%": "% percent procent prozent 퍼센트",
-    "°C": "°c ℃ celsius",
-    "°F": "°f ℉ fahrenheit",
-    "kB": "kb kilobytes",
-    "MB": "mb mib megabytes",
-    "GB": "gb gib gigabytes",
-    "TB": "tb tib terabytes",
-    "$": "$ dollar dollars usd dólares 달러",
-    "€": "€ euro euros eur",
-    "£": "£ gbp",
-    "¥": "¥ yen jpy 円",
-    "₩": "₩ won krw 원",
-}
-_UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
-_LONGEST_UNIT = 3
-"""The most characters of a unit in a script without blanks."""
-
-_NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
-    " sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+_ADJECTIVE_ENDINGS = frozenset(
+    ("n", "an", "ian", "ean", "ese", "ish", "s", "ns", "ans", "ians", "ic")
 )
-_NUMBER_OF = {
-    word: min(at, 20) + 10 * max(0, at - 20) for at, word in enumerate(_NUMBER_WORDS.split())
-}
-_ONES, _TENS = "|".join([*_NUMBER_OF][1:10]), "|".join([*_NUMBER_OF][20:])
-_SCALES: Mapping[str, int] = {
-    **dict.fromkeys(("hundred", "백", "百"), 100),
-    **dict.fromkeys(("thousand", "mil", "천", "千"), 1_000),
-    **dict.fromkeys(("万", "만"), 10_000),
-    **dict.fromkeys(("million", "millones", "millionen"), 1_000_000),
-    **dict.fromkeys(("億", "亿", "억"), 100_000_000),
-    **dict.fromkeys(("billion", "bn"), 1_000_000_000),
-    "trillion": 1_000_000_000_000,
-}
-_NUMBER = compile_lazily(
-    r"(?<![A-Za-z_\d])(?:[vV](?=\d))?"
-    r"(?P<digits>\d{1,3}(?:[,' ]\d{3})++(?!\d)(?:\.\d+)?|\d+(?:[.,]\d+)*+)"
-    rf"|\b(?P<word>(?:{_TENS})[ -](?:{_ONES})|{'|'.join(_NUMBER_OF)})\b",
-    re.IGNORECASE,
-)
-_SCALE = compile_lazily(
-    r"[ -]?(?P<scale>hundred|thousand|mil(?:lones|lionen|lion)?|billion|bn|trillion)(?![^\W\d_])"
-    "|(?P<sign>[백百천千万만億亿억])",
-    re.IGNORECASE,
-)
-_UNIT = compile_lazily(r"[ -]?(?P<word>[%°℃℉$€£¥₩] ?[CF]?|per ?cent|por ciento|[^\W\d_]{1,14})")
-_GROUPED = compile_lazily(r"\d{1,3}(?:[,' ]\d{3})+(?:\.\d+)?")
-_GROUPED_BY_POINTS = compile_lazily(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
-_MOST_DIGITS = 24
-"""Longer numbers are compared as text."""
+_ENDINGS = frozenset(["", "y", "a", "e", *_ADJECTIVE_ENDINGS])
+_MIN_STEM, _LONG_STEM = 4, 6
+"""Two forms of a word share so many letters; with the larger number, endings matter less."""
 
 
-class Number(Struct, frozen=True):
-    """A number at [start, end) with the values that it may mean, and its unit if that is known."""
-
-    start: int
-    end: int
-    values: tuple[str, ...]
-    unit: str | None
-
-
-def find_numbers(text: str) -> Iterator[Number]:
-    """Yield the numbers of a text in NFKC: digits in both conventions, and English words."""
-    for found in _NUMBER.finditer(text):
-        values = (
-            _read_digits(found["digits"])
-            if found["digits"]
-            else (str(sum(_NUMBER_OF[one] for one in re.split("[ -]", found["word"].lower()))),)
-        )
-        end = found.end()
-        if scale := _SCALE.match(text, end):
-            factor = _SCALES[(scale["scale"] or scale["sign"]).lower()]
-            end = scale.end()
-            values = tuple(
-                _trim(f"{Decimal(one) * factor:f}")
-                for one in values
-                if one.count(".") < 2  # noqa: PLR2004
-            )
-        unit = _read_unit(text, end)
-        before = text[found.start() - 1 : found.start()]
-        if before and before in "$€£¥₩":
-            unit = before
-        yield Number(found.start(), end, values, unit)
+def has_same_root(one: str, other: str) -> bool:
+    """Return whether two words differ only in their endings, as `italy` and `italian` do."""
+    shared = count_alike(one, other)
+    endings = {one[shared:], other[shared:]}
+    is_adjective = not endings.isdisjoint(_ADJECTIVE_ENDINGS)
+    return endings <= _ENDINGS and (is_adjective or shared >= _LONG_STEM)
 
 
-def _read_digits(digits: str) -> tuple[str, ...]:
-    if len(digits) > _MOST_DIGITS:
-        return (digits,)
-    values = [re.sub("[,' ]", "", digits)] if _GROUPED.fullmatch(digits) else []
-    if _GROUPED_BY_POINTS.fullmatch(digits):
-        values.append(digits.replace(".", "").replace(",", "."))
-    if not values or not _GROUPED.fullmatch(digits):
-        values.append(digits.replace(",", "."))
-    return tuple(map(_trim, values))
+_CAPITALS = compile_lazily(r"\b[A-Z][\w'-]*(?:(?: (?:of|the|and|for|de))* [A-Z][\w'-]*)+")
+_INITIALS = compile_lazily(r"\b[A-Z]")
+_ACRONYM = compile_lazily(r"[A-Z](?:\.?[A-Z])+")
 
 
-def _trim(number: str) -> str:
-    """Return a number without redundant zeros."""
-    if number.count(".") == 1:
-        number = number.rstrip("0").rstrip(".")
-    return number.lstrip("0") or "0"
-
-
-def _read_unit(text: str, position: int) -> str | None:
-    found = _UNIT.match(text, position)
-    if found is None:
-        return None
-    word = found["word"].lower().replace(" ", "").replace("porciento", "%")
-    if is_dense(word):
-        ends = range(min(len(word), _LONGEST_UNIT), 0, -1)
-        word = next((word[:end] for end in ends if word[:end] in _UNIT_OF), "")
-    return _UNIT_OF.get(word)
-
-
-class ValueKind(StrEnum):
-    """The kind of a value."""
-
-    NUMBER = "number"
-    DATE = "date"
-    NAME = "name"
-    FIRST = "first"
-    """A capitalised word at the start of a sentence, which may be a name."""
-    QUOTE = "quote"
-    CODE = "code"
-
-
-class Value(Struct, frozen=True):
-    """A value at [start, end) of a claim, as the claim words it, with its index tokens."""
-
-    kind: ValueKind
-    start: int
-    end: int
-    text: str
-    tokens: tuple[str, ...] = ()
-    number: Number | None = None
-    date: str = ""
-
-
-class Term(Struct, frozen=True):
-    """A content word at a position of a claim, with its index tokens."""
-
-    start: int
-    text: str
-    tokens: tuple[str, ...]
-
-
-_CODE_SPAN = compile_lazily(r"`{1,20}+([^`\n]{1,200}+)`+")
-_QUOTES = compile_lazily(
-    r"(?<![\w\"])\"(?=\S)(?P<plain>[^\"\n]{2,600})\"(?!\w)"
-    "|[“„«「『](?P<paired>[^“”„«»「」『』\n]{2,600})[”“»」』]"
-)
-_ELLIPSIS = compile_lazily(r"[\[(]?\s?(?:\.{3,}+|…)\s?[\])]?")
-_DENSE_NAME = compile_lazily("[ァ-\u30faー]{3,}|[\u3400-\u9fff々]{4,}")
-_is_grammar = re.compile(
-    "[ぁ-\u309f]+|습니|니다|입니|됩니|합니|[었았였했됐되]다|[되하]었|었습|았습|였습|했습|있다|있습|이다"
-    "|한다|된다|에서|으로|까지|부터"
-).fullmatch
-_MONTHS = frozenset(name.lower() for name in month_name if name)
-_DIGIT = compile_lazily(r"\d")
-_COUNTED = compile_lazily(r" ?(?:%|[^\W\d_]+)?")
-_EASTERN_SHARE = 3
-"""A sign of a script without blanks counts as so many letters."""
-
-
-def find_values(claim: str, *, nouns: bool = False) -> tuple[list[Value], list[Term]]:
-    """Return the values and the content words of a sentence in order.
-
-    With `nouns` its language capitalises every noun.
-    """
-    codes_of = (split_code(one[1]) for one in _CODE_SPAN.finditer(claim))
-    values = [Value(ValueKind.CODE, 0, 0, word) for words in codes_of for word in words]
-    values += _find_quotes(claim)
-    prose = normalize_punctuation(_CODE_SPAN.sub(" ` ` ", claim))
-    dates = {(start, end): iso for start, end, iso in iter_dates(prose)}
-    for (start, end), iso in dates.items():
-        text = prose[start:end]
-        tokens = tuple(token for unit in split_units(text) for token in tokenize_unit(unit))
-        values.append(Value(ValueKind.DATE, start, end, text, tokens, date=iso))
-    rest = blank_spans(prose, sorted(dates))
-    units = list(iter_unit_matches(rest))
-    codes = [one.span() for one in units if one[0][0].isalpha() and _DIGIT.search(one[0])]
-    for one in find_numbers(blank_spans(rest, codes)):
-        counted = _COUNTED.match(prose, one.end)
-        text = prose[one.start : counted.end() if counted else one.end].strip()
-        values.append(Value(ValueKind.NUMBER, one.start, one.end, text, number=one))
-    dense = sum(len(unit[0]) for unit in units if is_dense(unit[0]))
-    eastern = dense * _EASTERN_SHARE >= max(1, sum(len(unit[0]) for unit in units) - dense)
-    capitals = not nouns and uses_capitals_for_names(rest)
-    terms: list[Term] = []
-    for unit in units:
-        if is_dense(unit[0]):
-            values += _find_dense_names(unit)
-            pairs = tokenize_unit(unit[0])[:-1] or (unit[0],)
-            terms += (Term(unit.start(), one, (one,)) for one in pairs if not _is_grammar(one))
-        elif (
-            unit[0].lower() not in _NUMBER_OF
-            and any(map(str.isalpha, unit[0]))
-            and is_content_word(unit[0])
-        ):
-            terms.append(Term(unit.start(), unit[0], tokenize_unit(unit[0])))
-            if kind := _classify(rest, unit, capitals=capitals, eastern=eastern):
-                values.append(Value(kind, *unit.span(), unit[0], terms[-1].tokens))
-    return values, terms
-
-
-def _find_quotes(claim: str) -> Iterator[Value]:
-    for found in _QUOTES.finditer(_CODE_SPAN.sub(" ", claim)):
-        for part in _ELLIPSIS.split(found["plain"] or found["paired"]):
-            if bare := part.strip(" \t.,;:!?。、，！？'\"()[]{}"):
-                yield Value(ValueKind.QUOTE, 0, 0, f'"{bare}"')
-
-
-def _find_dense_names(unit: re.Match[str]) -> Iterator[Value]:
-    """Yield the runs of Katakana and long runs of Han in a run of a script without blanks."""
-    for one in _DENSE_NAME.finditer(unit[0]):
-        start, end = (unit.start() + place for place in one.span())
-        yield Value(ValueKind.NAME, start, end, one[0], tokenize_unit(one[0])[:-1])
-
-
-def _classify(text: str, unit: re.Match[str], *, capitals: bool, eastern: bool) -> ValueKind | None:
-    """Return whether a word is a name, or may be one because it begins a sentence."""
-    word = unit[0]
-    kind = classify_word(text, unit, capitals=capitals, eastern=eastern)
-    is_code = kind is TermKind.CODE and word[0].isalpha()
-    is_acronym = len(word) > 1 and word.isupper()
-    if kind is TermKind.NAME or is_code or is_acronym or word.lower() in _MONTHS:
-        return ValueKind.NAME
-    begins = capitals and word[0].isupper() and starts_sentence(text, unit)
-    return ValueKind.FIRST if begins else None
-
-
-_CODE_WORD = compile_lazily(r"[^\s\"'`()\[\]{},;|<>=]+")
-
-
-def split_code(code: str) -> Iterator[str]:
-    """Yield the words of code in lower case, without brackets, quotes and signs at their ends."""
-    for word in _CODE_WORD.findall(code):
-        if bare := word.rstrip(".:!?").lower():
-            yield bare
+def list_initials(text: str) -> str:
+    """Return the capitals of each run of capitalised words of a text."""
+    return " ".join("".join(_INITIALS.findall(run)) for run in _CAPITALS.findall(text))
 
 
 _CAPITALISED = compile_lazily(r"[^\W\d_]+(?:['.&-][^\W\d_]+)*")
 _CELL = compile_lazily(r"(?<!\\)\|")
+
+
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth"),
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"),
+)
 
 
 class Stretch:
@@ -313,6 +75,9 @@ class Stretch:
         for one in find_numbers(self.text):
             for value in one.values:
                 self._numbers.setdefault(value, set()).add(one.unit)
+        for at, ordinal in enumerate(_ORDINALS, start=1):
+            if ordinal in self.tokens:
+                self._numbers.setdefault(str(at), set()).add(None)
 
     def holds(self, value: Value) -> bool:
         """Return whether the text has a number, a date or a name, maybe in another form."""
@@ -332,12 +97,12 @@ class Stretch:
 
     def _has_variant(self, word: str) -> bool:
         """Return whether a name occurs as the initials of words, or as a place and its people."""
-        if ACRONYM.fullmatch(word):
+        if _ACRONYM.fullmatch(word):
             return word.replace(".", "") in list_initials(self.text)
         lower = word.lower()
         others = (one for one in _CAPITALISED.findall(self.text) if one[0].isupper())
         return any(
-            one[:MIN_STEM].lower() == lower[:MIN_STEM] and has_same_root(lower, one.lower())
+            one[:_MIN_STEM].lower() == lower[:_MIN_STEM] and has_same_root(lower, one.lower())
             for one in others
         )
 

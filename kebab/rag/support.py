@@ -14,17 +14,9 @@ from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
-from kebab.rag.passages import (
-    Part,
-    Passage,
-    Term,
-    Value,
-    ValueKind,
-    find_negated,
-    find_values,
-    split_code,
-)
+from kebab.rag.passages import Part, Passage, find_negated
 from kebab.rag.prompt import Quote
+from kebab.rag.values import Term, Value, ValueKind, find_values, split_code
 from kebab.text.language import WrittenForm, detect_written_form, is_dense, may_share_words
 from kebab.text.normalize import compile_lazily, fold_text, normalize_punctuation
 
