@@ -20,9 +20,9 @@ from msgspec.structs import replace
 from kebab.core.answers import LanguageModel, Turn
 from kebab.core.queries import Page, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput
-from kebab.rag.followups import build_standalone_question
 from kebab.rag.passages import Stretch, find_negated
 from kebab.rag.prompt import Quote, SupportingQuote
+from kebab.rag.sessions import build_standalone_question
 from kebab.rag.values import Value, ValueKind, find_facts
 from kebab.search.answerability import FAIR
 from kebab.search.snippet import weigh_keywords

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.core.answers import Completion, Turn
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
-from kebab.rag.followups import build_standalone_question, is_followup
+from kebab.rag.sessions import build_standalone_question, is_followup
 
 
 class RewritingModel:
