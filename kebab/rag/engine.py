@@ -21,14 +21,15 @@ from kebab.core.answers import LanguageModel, Turn
 from kebab.core.queries import Page, Query, StoredChunk
 from kebab.errors.catalog import InvalidInput
 from kebab.rag.passages import Stretch, find_negated
-from kebab.rag.prompt import Quote, SupportingQuote
+from kebab.rag.prompt import Quote, SupportingQuote, remove_markers
 from kebab.rag.sessions import build_standalone_question
-from kebab.rag.values import Value, ValueKind, find_facts
+from kebab.rag.values import Value, ValueKind, find_facts, is_content_word
 from kebab.search.answerability import FAIR
+from kebab.search.query_parser import EARLY
 from kebab.search.snippet import weigh_keywords
 from kebab.text.language import is_dense, iter_unit_matches, split_units
 from kebab.text.normalize import normalize_for_index
-from kebab.text.stop_words import is_function_word
+from kebab.text.stop_words import AUXILIARIES, is_function_word, is_question_word
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize_unit
 from kebab.wire.ask import AnswerUsage, AnswerWarning, DoubtCode, RefusalName
 from kebab.wire.coverage import Coverage, describe_absent_words, describe_gaps
@@ -141,6 +142,7 @@ _MESSAGES: Mapping[DoubtCode, str] = {
     "negation_not_cited": "the question denies what the cited sentence affirms",
     "term_not_cited": "not in the cited sentence",
     "term_not_found": "in none of the passages that were found",
+    "question_repeated": "the answer says nothing beyond the words of the question",
 }
 """What each doubt says of its term."""
 
@@ -152,8 +154,13 @@ WEIGHTS: Mapping[DoubtCode, float] = {
     "number_not_cited": 1.2,
     "number_not_found": 2.2,
     "negation_not_cited": 2.3,
+    "absent_term": 9.0,
+    "question_repeated": 9.0,
 }
-"""What each doubt takes from the logit; rounded from the fits with and without vectors."""
+"""What each doubt takes from the logit; rounded from the fits with and without vectors.
+
+The last two decide alone.
+"""
 
 START, ANSWERABILITY_WEIGHT = 0.5, 0.3
 """The logit without doubts at an answerability of .5, and the weight of that logit.
@@ -189,6 +196,8 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
     others = [one for one in facts if one.name not in absent]
     doubts = [Doubt("absent_term", name) for name in dict.fromkeys(absent)]
     doubts += _compare_facts(others, quotes, page)
+    if repeats_question(question, draft.text):
+        doubts.append(Doubt("question_repeated"))
     if quotes:
         # What the question denies may be affirmed by the best quote.
         tokens = [token for word in words for token in word.tokens]
@@ -199,9 +208,23 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
         if denied:
             doubts.append(Doubt("negation_not_cited", min(denied)))
     probability = estimate_probability(doubts, page.answerability)
-    doubted = bool(absent or (doubts and probability < MIN_PROBABILITY))
+    doubted = bool(doubts and probability < MIN_PROBABILITY)
     warnings = (*draft.warnings, *(doubt.to_warning() for doubt in doubts))
     return replace(draft, warnings=warnings, uncertain=draft.uncertain or doubted)
+
+
+def repeats_question(question: str, answer: str) -> bool:
+    """Return whether an answer has no content word that the question does not have.
+
+    A question without a question word may be answered so.
+    """
+    first = question.lower().split()[:EARLY]
+    # An English verb may be a question word of another language: `was`.
+    if not any(map(is_question_word, first)) or first[0] in AUXILIARIES["en"].split():
+        return False
+    asked = collect_tokens(question)
+    said = filter(is_content_word, split_units(remove_markers(answer)))
+    return all(asked.issuperset(tokenize_unit(normalize_for_index(word))) for word in said)
 
 
 def estimate_probability(doubts: Sequence[Doubt], answerability: float) -> float:

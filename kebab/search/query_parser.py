@@ -108,7 +108,7 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
     )
 
 
-_EARLY = 3
+EARLY = 3
 """A question word is among the first words; a later one may open a clause of a topic."""
 
 _QUESTION_FORMS = (
@@ -122,7 +122,7 @@ _QUESTION_FORMS = (
 
 def is_question(text: str) -> bool:
     """Return whether a text asks, by its first words, a question mark or a question ending."""
-    early = text.lower().split(maxsplit=_EARLY)[:_EARLY]
+    early = text.lower().split(maxsplit=EARLY)[:EARLY]
     if any(map(is_question_word, early)):
         return True
     return text.rstrip().endswith("?") or (

@@ -40,6 +40,7 @@ DoubtCode = Literal[
     "negation_not_cited",
     "term_not_cited",
     "term_not_found",
+    "question_repeated",
 ]
 """The codes of the warnings that say why an answer is uncertain."""
 

@@ -4,6 +4,7 @@ from kebab.app.schema import describe_build
 from kebab.core.documents import check_freshness
 from kebab.wire.health import SchemaRequest
 from kebab.wire.library import RmRequest
+from tests.fakes.review_store import make_finished, make_planned, make_run
 
 
 def _told(desk):
@@ -42,3 +43,20 @@ def test_stale_documents_of_a_large_base_are_estimated_from_a_sample(desk, monke
 
     assert _told(desk).stats.stale_doc_count == 12
     assert len(seen) <= 4
+
+
+def test_the_rates_of_stored_reviews_are_those_of_the_units_that_a_model_was_asked_about(desk):
+    desk.write("a.md", "the cat\n")
+    desk.ingest()
+    with desk.context().open_review_store() as store:
+        store.add_run(make_run())
+        store.add_document("r1", make_planned(units=4))
+        store.add_unit("r1", make_finished(0, requests=1))
+        store.add_unit("r1", make_finished(1, requests=3, truncated=True, unanswered=True))
+        store.add_unit("r1", make_finished(2, requests=2))
+        store.add_unit("r1", make_finished(3, requests=1))
+
+    work = _told(desk).reviews
+
+    assert (work.asked, work.truncated_rate) == (4, 0.25)
+    assert (work.followed_up, work.followup_success_rate) == (2, 0.5)

@@ -68,6 +68,8 @@ def test_the_page_of_an_event_is_the_reply(desk, model):
 
     pages = [event.data for event in events if event.type == "items"]
     assert pages[-1] == reply
+    order = [event.type for event in events if event.type in {"items", "progress"}]
+    assert order[order.index("items") :] == ["items", "progress"] * len(pages)
     assert [bool(page.translation) for page in pages] == [False] * (len(pages) - 1) + [True]
 
 

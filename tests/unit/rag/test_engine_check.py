@@ -19,10 +19,10 @@ def check(question, sentence="In 1066 Harold was king of England.", answerabilit
     return check_answer_terms(question, draft_of(quote), said)
 
 
-def draft_of(*quotes):
+def draft_of(*quotes, text="It took long [1]."):
     """Return an answer that cites these quotes."""
     cited = (SupportingQuote(marker=1, quote=quote, spans=()) for quote in quotes)
-    return DraftAnswer(citations=tuple(cited))
+    return DraftAnswer(text=text, citations=tuple(cited))
 
 
 def kinds_of(result):
@@ -72,6 +72,29 @@ def test_an_absent_term_makes_an_answer_uncertain_whatever_else_is_right():
     question = "who was king of England in 2031"
 
     assert check(question, answerability=1.0, absent=("2031",)).uncertain
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "repeated"),
+    [
+        (
+            "In which language is the king written of?",
+            "The king is written of in a language.",
+            True,
+        ),
+        ("Wer war der König?", "Der König war König [1].", True),
+        ("Who was king?", "Harold was king [1].", False),
+        ("How many kings were there?", "There were 3 kings [1].", False),
+        ("Was Harold king of England?", "Harold was king of England [1].", False),
+    ],
+)
+def test_an_answer_that_only_repeats_the_words_of_a_question_is_uncertain(
+    question, answer, repeated
+):
+    result = check_answer_terms(question, draft_of(text=answer), found(1.0))
+
+    assert ("question_repeated" in kinds_of(result)) is repeated
+    assert result.uncertain or not repeated
 
 
 def test_strong_evidence_outweighs_a_small_doubt():
