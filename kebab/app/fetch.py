@@ -335,8 +335,15 @@ class _Fetcher:
         return self._build_lines("span", inside, self.request.context)
 
     def _fetch_section(self, lines: Lines) -> FetchResult:
+        """Return the section around some lines, from these on where the budget ends before them."""
         section = find_section(self._text.sections, *lines)
-        return self._build_section(section or _build_unnamed_section(self._text, lines))
+        section = section or _build_unnamed_section(self._text, lines)
+        limit = self.request.max_tokens
+        until = "\n".join(self._text.lines[section.first - 1 : lines.last])
+        if limit is not None and estimate_tokens(until) > limit / len(self.request.refs):
+            late = section._replace(first=lines.first)
+            return replace(self._build_section(late), truncated=True)
+        return self._build_section(section)
 
     def _build_section(self, section: Section) -> FetchResult:
         lines = Lines(section.first, max(section.first, section.last))

@@ -145,6 +145,18 @@ def test_the_reference_of_the_rest_is_unambiguous(desk):
     assert fetch(desk, found.rest).text.startswith("the two")
 
 
+def test_a_section_that_is_longer_than_the_budget_begins_with_the_named_lines(desk):
+    lines = "\n".join(f"line {number} of the pump" for number in range(3, 61))
+    (desk.folder / "a.md").write_text(f"# Pump\n\n{lines}\n")
+    desk.ingest(desk.folder)
+
+    short = fetch(desk, "a.md#L50-L51", section=True, max_tokens=100)
+    whole = fetch(desk, "a.md#L50-L51", section=True, max_tokens=2000)
+
+    assert (short.start_line, short.text[:7], short.truncated) == (50, "line 50", True)
+    assert (whole.start_line, whole.end_line, whole.truncated) == (1, 60, False)
+
+
 LINES = "\n".join(f"line {number} of the garden" for number in range(1, 41))
 LONG = replies.fetch_result(text=LINES, start_line=1, end_line=40)
 
