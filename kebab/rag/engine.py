@@ -242,13 +242,13 @@ def _compare_facts(facts: Sequence[Value], quotes: Sequence[Quote], page: Page) 
     if not facts:
         return []
     cited = _join_texts(quote.chunk for quote in quotes)
-    lacking = [one for one in facts if not cited.holds(one)]
+    lacking = [one for one in facts if not cited.holds_asked(one)]
     if lacking:
         found = _join_texts(hit.chunk for hit in page.hits)
         doubts = []
         for one in lacking:
             code = f"{'name' if one.kind is ValueKind.NAME else 'number'}_not_"
-            code += "cited" if found.holds(one) else "found"
+            code += "cited" if found.holds_asked(one) else "found"
             doubts.append(Doubt(cast("DoubtCode", code), one.name))
         return doubts
     names = [one for one in facts if one.kind is ValueKind.NAME]
@@ -256,7 +256,7 @@ def _compare_facts(facts: Sequence[Value], quotes: Sequence[Quote], page: Page) 
         return []
     chunks = (*(quote.chunk for quote in quotes), *(hit.chunk for hit in page.hits))
     for chunk in dict.fromkeys(chunks):
-        if all(map(_join_texts([chunk]).holds, names)):
+        if all(map(_join_texts([chunk]).holds_asked, names)):
             return []
     return [Doubt("names_not_together", ", ".join(one.name for one in names))]
 

@@ -4,6 +4,7 @@ A date is compared as a date where both sides write one, and else by its numbers
 """
 
 from calendar import month_name
+from functools import lru_cache
 
 from kebab.rag.prompt import Evidence, Quote
 from kebab.rag.values import (
@@ -11,6 +12,7 @@ from kebab.rag.values import (
     ValueKind,
     find_numbers,
     find_values,
+    is_code,
     is_content_word,
     split_code,
 )
@@ -95,6 +97,22 @@ class Stretch:
             return all(here) or (not value.date and self._has_variant(value.text))
         return all(here[:-1]) or here[-1] or self._has_variant(value.text)
 
+    def holds_asked(self, value: Value) -> bool:
+        """Return whether the text has a value of a question: a name also in part, or misspelt."""
+        if self.holds(value):
+            return True
+        name = fold_text(value.name)
+        if value.kind is not ValueKind.NAME or is_code(value.name) or len(name) not in _MISSPELT:
+            return False
+        if not self.tokens.isdisjoint(value.tokens):
+            return True
+        near = _list_near_spellings(name)
+        words = map(fold_text, _CAPITALISED.findall(self.text))
+        return any(
+            abs(len(one) - len(name)) <= 1 and not near.isdisjoint(_list_near_spellings(one))
+            for one in words
+        )
+
     def _has_variant(self, word: str) -> bool:
         """Return whether a name occurs as the initials of words, or as a place and its people."""
         if _ACRONYM.fullmatch(word):
@@ -105,6 +123,16 @@ class Stretch:
             one[:_MIN_STEM].lower() == lower[:_MIN_STEM] and has_same_root(lower, one.lower())
             for one in others
         )
+
+
+_MISSPELT = range(4, 41)
+"""The letters of a name that is compared with similar words."""
+
+
+@lru_cache(maxsize=4096)
+def _list_near_spellings(word: str) -> frozenset[str]:
+    """Return a word and its spellings without one letter; two words with one in common are near."""
+    return frozenset((word, *(word[:place] + word[place + 1 :] for place in range(len(word)))))
 
 
 class Part(Stretch):

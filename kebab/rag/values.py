@@ -268,7 +268,8 @@ def find_facts(
     """Return the names, codes, numbers and dates that a question is about, and its words.
 
     `languages` are those of the notes; where none is that of the question, names may be written
-    differently there. Keys and passwords are masked in notes, so they are left out.
+    differently there. Keys and passwords are masked in notes, so they are left out, and number
+    words are no facts: `one of the two teams`.
     """
     language = detect_question_language(question).code
     values, words = find_values(question, nouns=language == "de")
@@ -277,6 +278,7 @@ def find_facts(
         one
         for one in values
         if one.kind in _FACTS
+        and (one.kind is not ValueKind.NUMBER or _DIGIT.search(one.text))
         and not "\u3400" <= one.text[0] <= "\u9fff"
         and not (is_foreign and one.kind is ValueKind.NAME and not is_code(one.text))
         and mask_secrets(one.text) == one.text

@@ -66,3 +66,22 @@ def test_a_value_is_found_in_another_form(claim, text):
 )
 def test_another_value_is_not_found(claim, text):
     assert not all(holds(claim, text))
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("by Hatmanis", True),
+        ("by Hartmann", False),
+        ("the Hartmanis-Stearns paper", True),
+        ("with MPEG-3", False),
+        ("in 1966", False),
+        ("by Bob", False),
+        ("by Q" + "a" * 100_000, False),
+    ],
+)
+def test_a_name_of_a_question_may_be_misspelt_or_in_part(asked, expected):
+    text = Stretch("The Hartmanis paper of 1965 uses MPEG-2, by Rob.")
+    (value,) = find_values(asked)[0]
+
+    assert text.holds_asked(value) is expected
