@@ -129,7 +129,7 @@ _MORE_TEXTS = 2
 _GROWN_TOKENS = 700
 """The most estimated tokens of a text that grows."""
 
-_GROWN_PAGE_TOKENS = 1200
+_GROWN_PAGE_TOKENS = 1000
 """The most estimated tokens of a page whose texts grow, where the request sets no other limit."""
 
 _BLANK_LINES = 2

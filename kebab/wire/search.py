@@ -113,7 +113,7 @@ class SearchRequest(
     passage (`passages`), or the whole passage of the hits that may answer (`best`): those above
     `weak`, the first of each query, what continues them, and where few are above `weak` the first
     weak ones. With `best`, hits above `weak` reach further in their section, up to 700 tokens,
-    while the page has room: `max_tokens`, or 1,200 tokens."""
+    while the page has room: `max_tokens`, or 1,000 tokens."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
