@@ -225,7 +225,10 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
             answer = _Answer(on_text)
             try:
                 completion = self.model.chat(
-                    messages, max_tokens=max_tokens, on_text=answer.filter.add, schema=schema
+                    messages,
+                    max_tokens=max_tokens,
+                    on_text=answer.add,
+                    schema=schema,
                 )
                 return replace(answer.finish(completion, messages), other_models=others)
             except ModelBusy as busy:
@@ -243,10 +246,13 @@ class _Answer:
 
     def __init__(self, on_text: Callable[[str | None], None]) -> None:
         self._on_text = on_text
-        self.filter = ReasoningFilter(self._pass_on)
-        """What takes the pieces of the model."""
+        self._filter = ReasoningFilter(self._pass_on)
         self._started = monotonic()
         self._first: float | None = None
+
+    def add(self, piece: str | None) -> None:
+        """Take the next piece of the model, which withdraws none."""
+        self._filter.add(piece or "")
 
     def _pass_on(self, piece: str | None) -> None:
         if piece is None:
@@ -257,12 +263,12 @@ class _Answer:
 
     def finish(self, completion: Completion, messages: Sequence[Message]) -> Completion:
         """Return a completion without what is no answer, with what the program knows of it."""
-        self.filter.finish()
-        if aside := self.filter.aside:
+        self._filter.finish()
+        if aside := self._filter.aside:
             first_ms = None if self._first is None else (self._first - self._started) * 1000
             completion = replace(completion, first_token_ms=first_ms, aside=aside)
         size = sum(len(message.content.encode(errors="replace")) for message in messages)
         tokens = completion.prompt_tokens
         is_long = size > _MIN_TOKENS * _BYTES_PER_TOKEN
         is_prompt_cut = is_long and tokens is not None and tokens * _MOST_BYTES_PER_TOKEN < size
-        return replace(completion, text=self.filter.text, is_prompt_cut=is_prompt_cut)
+        return replace(completion, text=self._filter.text, is_prompt_cut=is_prompt_cut)

@@ -143,9 +143,10 @@ def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of a page without the texts of those that are unlikely to answer.
 
     Texts have the hits above weak, the first one of each query, and where few hits are above weak
-    the first weak ones; of code those in the files of the better ones, if there are any.
+    the first weak ones; of code those in the files of the better ones, if there are any. The
+    licence above code answers nothing but a question about it.
     """
-    better = [hit for hit in hits if hit.confidence != "weak"]
+    better = [hit for hit in hits if hit.confidence != "weak" and not _is_licence(hit.chunk)]
     firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
     kept = {hit.chunk.key for hit in (*better, *firsts.values())}
     files = {hit.chunk.doc_id for hit in better}
@@ -265,8 +266,19 @@ def _is_code(chunk: StoredChunk) -> bool:
     return get_media_type(chunk.media).cites is CitationKind.CODE
 
 
+_NAMES_LICENCE = re.compile(r"copyright|licen[cs]e|warrant(?:y|ies)", re.IGNORECASE).search
+
+
+def _is_licence(chunk: StoredChunk) -> bool:
+    """Return whether a passage of code is the comment above it that names its licence."""
+    is_above = _is_code(chunk) and not chunk.heading_path
+    return is_above and _NAMES_LICENCE(chunk.text) is not None
+
+
 _MOST_CONSTANTS, _LONGEST_CONSTANT = 2, 120
 """How many constants of its file a passage of code has, and how long their lines are."""
+
+_MACRO = re.compile(r"#\s*define\s+(?P<name>\w+)\s+\S")
 
 _find_names = re.compile(r"\b[A-Za-z_]\w{3,}\b").findall
 
@@ -296,7 +308,12 @@ def _explain_code(
 
 
 def _list_assigned(line: str) -> Sequence[str]:
-    """Return the first and the last name on the left of an assignment, one of which is assigned."""
+    """Return the first and the last name on the left of an assignment, one of which is assigned.
+
+    Of a line such as `#define LIMIT 20` it is the first name.
+    """
+    if macro := _MACRO.match(line):
+        return [macro["name"]]
     left, _, value = line.partition("=")
     if not value.strip() or value[0] in "=>" or left[-1:] in "=!<>+-*/|&" or "(" in left:
         return ()

@@ -29,7 +29,7 @@ from kebab.search.citations import (
     get_cited_lines,
     locate_hit,
 )
-from kebab.wire.citation import SectionCitation
+from kebab.wire.citation import CodeCitation, SectionCitation
 from kebab.wire.coverage import describe_gaps, describe_left_out_terms
 from kebab.wire.search import SearchHit, SearchResponse
 
@@ -148,9 +148,10 @@ def _render_head(hit: SearchHit, canvas: Canvas, reference: str) -> str:
 def _select_headings(hit: SearchHit) -> list[str]:
     """Return title and headings, each once, without those that the passage itself begins with.
 
-    Those that the reference names are left out too.
+    Those that the reference names are left out too, and the title of code, its first comment.
     """
-    headings = list(dict.fromkeys(heading for heading in (hit.title, *hit.heading_path) if heading))
+    title = "" if isinstance(hit.citation, CodeCitation) else hit.title
+    headings = list(dict.fromkeys(heading for heading in (title, *hit.heading_path) if heading))
     opening = (hit.text or "").split("\n", _HEADING_LINES)[:_HEADING_LINES]
     if isinstance(hit.citation, SectionCitation):
         opening += decode_percent(hit.citation.uri.rpartition("#")[2]).split("/")

@@ -46,6 +46,18 @@ def test_the_first_hit_of_each_query_has_text():
     assert [bool(hit.snippet.text) for hit in shown] == [True] * 4 + [False]
 
 
+def test_the_licence_above_code_has_no_text_unless_it_is_the_first_hit():
+    hits = [
+        evidence.hit(evidence.stored(text, at, media="text/x-c", heading_path=path), at, 0.9)
+        for at, (text, path) in enumerate(
+            [("f()", ("f",)), ("/* Copyright 2007 */", ()), ("warranty()", ("g",))], 1
+        )
+    ]
+
+    assert [bool(hit.snippet.text) for hit in drop_weak_texts(hits)] == [True, False, True]
+    assert drop_weak_texts(hits[1:2])[0].snippet.text
+
+
 def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
     good, weak = build_page("sw")
     weak = weak._replace(snippet=Snippet("Much is said of other matters. " * 20))
@@ -159,13 +171,15 @@ def test_a_passage_of_code_names_the_lines_of_its_symbol():
     assert Section("", media="text/x-python").grow(0)[0].symbol is None
 
 
-def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_for():
+@pytest.mark.parametrize("form", ["{} = 5", "#define {} 5", "# define {}\t(5 * 2)"])
+def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_for(form):
     section = Section("", "f", "g", media="text/x-python")
     outer, own, _ = section.chunks
-    values = ["MAX_LINES = 5", "OTHER_LINES = 6", "MAX_TEXTS = 7", "LINE_KINDS == 8"]
+    wanted = form.format("MAX_LINES")
+    values = [wanted, form.format("OTHER_LINES"), form.format("MAX_TEXTS"), "LINE_KINDS == 8"]
     section.chunks[0] = outer._replace(text="\n".join(values))
     section.chunks[1] = own._replace(text="if MAX_LINES > MAX_TEXTS or LINE_KINDS:")
     (hit,) = section.grow(1, score=0.1)
 
-    assert hit.chunk.context == "MAX_LINES = 5"
+    assert hit.chunk.context == wanted
     assert hit.snippet.text == "if MAX_LINES > MAX_TEXTS or LINE_KINDS:"
