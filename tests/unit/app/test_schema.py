@@ -50,13 +50,12 @@ def test_the_rates_of_stored_reviews_are_those_of_the_units_that_a_model_was_ask
     desk.ingest()
     with desk.context().open_review_store() as store:
         store.add_run(make_run())
-        store.add_document("r1", make_planned(units=4))
+        store.add_document("r1", make_planned(units=3))
         store.add_unit("r1", make_finished(0, requests=1))
         store.add_unit("r1", make_finished(1, requests=3, truncated=True, unanswered=True))
         store.add_unit("r1", make_finished(2, requests=2))
-        store.add_unit("r1", make_finished(3, requests=1))
 
     work = _told(desk).reviews
 
-    assert (work.asked, work.truncated_rate) == (4, 0.25)
+    assert (work.asked, work.truncated_rate) == (3, 1 / 3)
     assert (work.followed_up, work.followup_success_rate) == (2, 0.5)

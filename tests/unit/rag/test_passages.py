@@ -75,13 +75,11 @@ def test_another_value_is_not_found(claim, text):
         ("by Hartmann", False),
         ("the Hartmanis-Stearns paper", True),
         ("with MPEG-3", False),
-        ("in 1966", False),
-        ("by Bob", False),
         ("by Q" + "a" * 100_000, False),
     ],
 )
 def test_a_name_of_a_question_may_be_misspelt_or_in_part(asked, expected):
-    text = Stretch("The Hartmanis paper of 1965 uses MPEG-2, by Rob.")
+    text = Stretch("The Hartmanis paper of 1965 uses MPEG-2.")
     (value,) = find_values(asked)[0]
 
     assert text.holds_asked(value) is expected
