@@ -90,7 +90,7 @@ def _build_survey(context: AppContext, reader: "SqliteReader", filters: Filters)
         claimed = find_claimed_paths(
             extent.source,
             (one.source for one in survey.sources),
-            lambda name: survey.known.list_documents_in(extents[name], ""),
+            lambda name: survey.known.list_in("documents", extents[name], ""),
             context.private_folders,
         )
         root = extent.source.root

@@ -100,7 +100,7 @@ def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
 
     targets = catalogue.list_link_targets()
     own = next((one for one in targets if one.doc_id == doc_id), None)
-    links = catalogue.list_links(list_link_keys(own)) if own else []
+    links = catalogue.list_links(keys=list_link_keys(own)) if own else []
     resolver = LinkResolver(targets) if links else None
     found = [
         link.doc_id
@@ -119,7 +119,7 @@ def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
     """Return the links of a document; one without a document has no id."""
     from kebab.text.names import LinkResolver
 
-    links = catalogue.list_document_links(doc_id)
+    links = catalogue.list_links(doc_id)
     resolver = LinkResolver(catalogue.list_link_targets() if links else ())
     return [_describe(catalogue, resolver.resolve(link), link) for link in links]
 
@@ -129,7 +129,7 @@ def list_linked_pairs(catalogue: "Catalogue", doc_ids: Collection[DocId]) -> lis
     from kebab.text.names import LinkResolver
 
     resolver = LinkResolver(catalogue.list_link_targets())
-    pairs = {(link.doc_id, resolver.resolve(link)) for link in catalogue.list_document_links()}
+    pairs = {(link.doc_id, resolver.resolve(link)) for link in catalogue.list_links()}
     return sorted((a, b) for a, b in pairs if b and a != b and a in doc_ids and b in doc_ids)
 
 
@@ -166,7 +166,7 @@ def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filter
         excludes = "!" * filters.path_glob.startswith("!")
         pattern = filters.path_glob.removeprefix("!")
         for reading in list_readings(pattern, get_working_folder()):
-            if values.has_documents(Filters(path_glob=reading, source=filters.source)):
+            if values.count_documents(Filters(path_glob=reading, source=filters.source)):
                 filters = replace(filters, path_glob=excludes + reading)
                 break
     return filters
@@ -209,10 +209,10 @@ def explain_filters(
     values = context.build_catalogue(reader)
     active = filters.list_active()
     counts = {name: values.count_documents(Filters(**{name: active[name]})) for name in active}
-    if not any(counts.values()) and not values.has_documents(Filters()):
+    if not any(counts.values()) and not values.count_documents(Filters()):
         return []
     together = all(counts.values())
-    if together and values.has_documents(filters):
+    if together and values.count_documents(filters):
         return []
     found: list[UnmatchedFilter] = []
     for name in active if together else [name for name, count in counts.items() if not count]:

@@ -407,7 +407,7 @@ class ReferenceFinder:
 
     def _match_id(self, name: str, *, prefix: bool) -> list[_Match]:
         """Return the documents and passages whose id is, or begins with, a name."""
-        found = self._catalogue.resolve_doc_id(name, prefix=prefix)
+        found = self._catalogue.resolve_document(name, paths=False, prefix=prefix)
         matches = [_Match(Target(doc_id=DocId(one)), one) for one in _list_ids(found)]
         if self._chunks:
             passages = _list_ids(self._catalogue.resolve_chunk(name, prefix=prefix))

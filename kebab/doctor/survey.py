@@ -227,8 +227,8 @@ class DiskSurvey:
         for looks, folder in enumerate(folders):
             if looks % _STEP == 0 and not budget.allows(looks):
                 raise _TimeUp
-            documents |= self.known.list_documents_in(extent, folder)
-            unread |= self.known.list_unread_in(extent, folder)
+            documents |= self.known.list_in("documents", extent, folder)
+            unread |= self.known.list_in("unread_files", extent, folder)
         for looks, path in enumerate(documents - unread):
             if looks % _STEP == 0 and not budget.allows(looks):
                 raise _TimeUp
@@ -239,8 +239,8 @@ class DiskSurvey:
         found = self._scan_again(self, extent, seen, budget.tick)
         known: set[str] = set()
         for folder in found.folders.keys() - set(folders):
-            known |= self.known.list_documents_in(extent, folder)
-            known |= self.known.list_unread_in(extent, folder)
+            known |= self.known.list_in("documents", extent, folder)
+            known |= self.known.list_in("unread_files", extent, folder)
         changes.new |= {join_root(root, one.path) for one in found.entries if one.path not in known}
 
     def _compare_files(self, extent: Extent, changes: DiskChanges, budget: _Budget) -> None:

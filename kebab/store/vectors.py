@@ -15,13 +15,14 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key, Keys
+from kebab.core.ids import Key, Keys, sort_keys
 from kebab.durable import delete_path, replace_file
 from kebab.errors.catalog import Op, StoreCorrupt
 from kebab.errors.system import import_library, translate_import_errors, translate_os_errors
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     Scores: TypeAlias = NDArray[np.float32]
 
 _KEYS, _VECTORS = ".keys.npy", ".vectors.npy"
-_HEAD, _COMPONENT_BYTES = 10, 2
-"""The start of an npy file, with the length of its header; and the bytes of a component."""
+_HEADER_BYTES, _COMPONENT_BYTES = 128, 2
+"""The header of an npy file of such rows, and a component."""
 _OWN = re.compile(r"\.?[A-Za-z0-9._-]+\.(?:lance|gone|keys|binary|npy)(?:\.\d+)?")
 """Matches what kebab writes into the folder of tables, drafts and files of earlier builds too."""
 
@@ -64,14 +65,8 @@ def is_own(name: str) -> bool:
 
 
 def list_vector_files(data_dir: Path, version: str) -> list[Path]:
-    """Return the two files of the newest snapshot, none without one."""
-    found = _list_snapshots(get_tables_folder(data_dir), version)
-    return [*_name_files(get_tables_folder(data_dir), version, found[-1])] if found else []
-
-
-def _list_snapshots(folder: Path, version: str) -> list[int]:
-    """Return the table versions that have a snapshot, in rising order."""
-    start = f"{build_table_name(version)}-"
+    """Return the files of the newest snapshot, the keys and the vectors; none without one."""
+    folder, start = get_tables_folder(data_dir), f"{build_table_name(version)}-"
     try:
         names = [path.name for path in folder.iterdir()]
     except OSError:
@@ -81,13 +76,8 @@ def _list_snapshots(folder: Path, version: str) -> list[int]:
         for name in names
         if name.startswith(start) and name.endswith(_VECTORS)
     )
-    return sorted(int(end) for end in ends if end.isdecimal())
-
-
-def _name_files(folder: Path, version: str, number: int) -> tuple[Path, Path]:
-    """Return the paths of the keys and of the vectors of a snapshot."""
-    start = f"{build_table_name(version)}-{number}"
-    return folder / f"{start}{_KEYS}", folder / f"{start}{_VECTORS}"
+    newest = max((int(end) for end in ends if end.isdecimal()), default=None)
+    return [] if newest is None else [folder / f"{start}{newest}{end}" for end in (_KEYS, _VECTORS)]
 
 
 class MappedVectors:
@@ -100,14 +90,14 @@ class MappedVectors:
         dimension: int,
         load_axes: "Callable[[], Matrix | None]" = lambda: None,
     ) -> None:
+        self._find_snapshot = partial(list_vector_files, data_dir, version)
         self._folder = get_tables_folder(data_dir)
-        self._version = version
         self._name = build_table_name(version)
         self.path = self._folder / f"{self._name}.lance"
         """The folder of the table; the first row creates it."""
         self._dimension = dimension
         self._load_axes = load_axes
-        self._number: int | None = None
+        self._state: list[Path] | int | None = None
         self._loaded: ExactIndex | None = None
 
     def get(self, keys: Collection[Key]) -> "Mapping[Key, Vector]":
@@ -117,27 +107,25 @@ class MappedVectors:
 
     def load_index(self) -> "ExactIndex | None":
         """Return the index of the newest state, which never changes; None without a table."""
-        number = max(
-            _list_snapshots(self._folder, self._version),
-            default=read_table_version(self.path),
-        )
-        if number is None:
-            self._number = self._loaded = None
-        elif number != self._number:
-            rows = self._map_snapshot(number) or _sort_rows(*self.read_table())
+        state = self._find_snapshot() or read_table_version(self.path)
+        if state is None:
+            self._loaded = None
+        elif state != self._state:
+            rows = self._map_snapshot() or _sort_rows(*self.read_table())
             self._loaded = ExactIndex(*rows, self._load_axes())
-            self._number = number
+        self._state = state
         return self._loaded
 
-    def _map_snapshot(self, number: int) -> "tuple[KeyArray, HalfMatrix] | None":
-        """Return the mapped rows of a snapshot; None when it is missing or cannot be read."""
+    def _map_snapshot(self) -> "tuple[KeyArray, HalfMatrix] | None":
+        """Return the mapped rows of the newest snapshot; None without one that can be read."""
         with translate_import_errors(FEATURE, "numpy"):
             import numpy as np
 
         # A writer may delete it at any time; what is mapped stays.
         with suppress(OSError, ValueError, EOFError):
-            paths = _name_files(self._folder, self._version, number)
-            keys, vectors = (np.load(path, mmap_mode="r", allow_pickle=False) for path in paths)
+            keys, vectors = (
+                np.load(path, mmap_mode="r", allow_pickle=False) for path in self._find_snapshot()
+            )
             shape = (len(keys), self._dimension or vectors.shape[-1])
             if (keys.dtype, vectors.dtype, vectors.shape) == (np.int64, np.float16, shape):
                 return keys, vectors
@@ -193,9 +181,14 @@ def _sort_rows(keys: "KeyArray", vectors: "HalfMatrix") -> "tuple[KeyArray, Half
 class LanceVectors(MappedVectors):
     """A `VectorWriter`; the caller holds the writer lock of the data directory.
 
-    Every method raises `IoError` when the file system refuses and `StoreCorrupt` when the table
-    cannot be read.
+    The newest snapshot has every vector that counts, so a table that cannot be read is made anew
+    from it. Every method raises `IoError` when the file system refuses.
     """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._added: list[VectorRow] = []
+        self._deleted: set[Key] = set()
 
     def prepare(self) -> None:
         """Start to import LanceDB in a thread, so that the first write waits less.
@@ -210,92 +203,87 @@ class LanceVectors(MappedVectors):
             Thread(target=_preload_lancedb, name="lancedb").start()
 
     def append(self, rows: Sequence[VectorRow]) -> None:
-        """Add rows in one commit."""
+        """Add rows with the next `save`."""
+        self._added += rows
+
+    def delete(self, keys: Collection[Key]) -> None:
+        """Delete the rows of these chunks with the next `save`."""
+        self._deleted.update(keys)
+
+    def save(self) -> None:
+        """Write what was added and deleted, and the snapshot; compact the table when it pays.
+
+        A table that cannot be read is made anew before.
+        """
+        (added, deleted), self._added, self._deleted = (self._added, self._deleted), [], set()
+        number = self._restore_table()
+        if not added and (number is None or (not deleted and self._read_keys(number) is not None)):
+            return
+        try:
+            self._write(added, deleted)
+        except StoreCorrupt:
+            self.rebuild()
+            self._write(added, deleted)
+
+    def _write(self, added: list[VectorRow], deleted: set[Key]) -> None:
         with translate_import_errors(FEATURE, "numpy"):
             import numpy as np
 
-        if rows:
-            keys = np.array([row.key for row in rows], np.int64)
-            self._add(keys, np.array([row.vector for row in rows], np.float16))
+        ordered = list(map(str, sorted(deleted)))
+        with self._translate_errors("write"):
+            if added:
+                keys = np.array([row.key for row in added], np.int64)
+                self._add(keys, np.array([row.vector for row in added], np.float16))
+            table = self._open_table()
+            for start in range(0, len(ordered), _KEYS_PER_DELETE):
+                table.delete(f"key IN ({','.join(ordered[start : start + _KEYS_PER_DELETE])})")
+            self._compact()
+        self._save_snapshot()
 
     def _add(self, keys: "KeyArray", vectors: "HalfMatrix") -> None:
-        with self._translate_errors("write"):
-            data = self._build_rows(keys, vectors)
-            if read_table_version(self.path) is None:
-                self._connect().create_table(self._name, data)
-            else:
-                self._open_for_writing().add(data)
-
-    def delete(self, keys: Collection[Key]) -> None:
-        """Delete the rows of these chunks."""
-        if not keys or read_table_version(self.path) is None:
-            return
-        ordered = list(map(str, sorted(keys)))
-        with self._translate_errors("write"):
-            table = self._open_for_writing()
-            for start in range(0, len(ordered), _KEYS_PER_DELETE):
-                part = ",".join(ordered[start : start + _KEYS_PER_DELETE])
-                table.delete(f"key IN ({part})")
-
-    def _open_for_writing(self) -> Any:
-        """Return the table; one of an earlier build, with other columns, is written anew."""
-        import pyarrow as pa
-
-        table = self._open_table()
-        if table.schema.names != ["key", "vector"] or not pa.types.is_float16(
-            table.schema.field("vector").type.value_type
-        ):
-            data = self._build_rows(*self.read_table())
-            table = self._connect().create_table(self._name, data, mode="overwrite")
-        return table
-
-    def _build_rows(self, keys: "KeyArray", vectors: "HalfMatrix") -> Any:
+        """Add rows to the table, a new one if there is none; that of an earlier build is refused."""
         with translate_import_errors(FEATURE, "pyarrow"):
             import pyarrow as pa
 
-        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), self._dimension)
-        return pa.table({"key": pa.array(keys), "vector": column})
+        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+        rows = pa.table({"key": pa.array(keys), "vector": column})
+        self._connect().create_table(self._name, schema=rows.schema, exist_ok=True).add(rows)
 
-    def save(self) -> None:
-        """Write the snapshot of the newest version, and compact the table when it pays."""
-        number = read_table_version(self.path)
-        if number is None or self._read_keys(number) is not None:
-            return
-        with translate_import_errors(FEATURE, "numpy"):
-            import numpy as np
+    def _save_snapshot(self) -> None:
+        """Write the snapshot of the newest version when the table is durable; delete others."""
+        import numpy as np
 
-        self._compact()
         self._sync()
-        number = read_table_version(self.path) or number
+        number = read_table_version(self.path)
+        assert number is not None, "there is a table"
         rows = _sort_rows(*self.read_table())
         with translate_os_errors(self._folder, "write"):
             # The vectors come last: they make the snapshot complete.
-            paths = _name_files(self._folder, self._version, number)
-            for path, column in zip(paths, rows, strict=True):
+            files = self._name_files(number)
+            for path, column in zip(files, rows, strict=True):
                 with replace_file(path) as file:
                     np.save(file, np.asarray(column), allow_pickle=False)
-        self._delete_snapshots(keep=number)
+        self.delete_others(files)
 
     def _compact(self) -> None:
         """Merge fragments and delete old versions when it pays.
 
         A file that no version names is what a killed call has left.
         """
-        with self._translate_errors("write"):
-            table = self._open_table()
-            stats = table.stats()
-            fragments = stats["fragment_stats"]
-            stored = fragments["num_fragments"] * fragments["lengths"]["mean"]
-            # A version costs each later run .3 ms, compaction 7 ms for each thousand rows. The sum
-            # is lowest when the versions follow the root of the rows.
-            most = _MOST_VERSIONS + stored**0.5 * _VERSIONS_PER_ROOT
-            if (
-                len(list((self.path / "_versions").iterdir())) > most
-                or stored - stats["num_rows"] > stored * _MOST_DELETED_SHARE
-            ):
-                table.optimize(cleanup_older_than=_KEEP_ALL)
-                self._sync()
-                table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
+        table = self._open_table()
+        stats = table.stats()
+        fragments = stats["fragment_stats"]
+        stored = fragments["num_fragments"] * fragments["lengths"]["mean"]
+        # A version costs each later run .3 ms, compaction 7 ms for each thousand rows. The sum is
+        # lowest when the versions follow the root of the rows.
+        most = _MOST_VERSIONS + stored**0.5 * _VERSIONS_PER_ROOT
+        if (
+            len(list((self.path / "_versions").iterdir())) > most
+            or stored - stats["num_rows"] > stored * _MOST_DELETED_SHARE
+        ):
+            table.optimize(cleanup_older_than=_KEEP_ALL)
+            self._sync()
+            table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
 
     def _sync(self) -> None:
         """Wait until the disk has the files of the table; LanceDB itself does not."""
@@ -303,61 +291,60 @@ class LanceVectors(MappedVectors):
             for path in (*self.path.rglob("*"), self.path, self._folder):
                 sync_path(path)
 
-    def _delete_snapshots(self, keep: int | None = None) -> None:
-        """Delete snapshots; what a reader has mapped stays, and some systems keep its files."""
-        for number in _list_snapshots(self._folder, self._version):
-            if number != keep:
-                keys, vectors = _name_files(self._folder, self._version, number)
-                with suppress(OSError):
-                    vectors.unlink()
-                    keys.unlink()
-
     def rebuild(self) -> None:
-        """Make a table that cannot be read anew from its newest snapshot, or empty without one."""
-        numbers = _list_snapshots(self._folder, self._version)
-        rows = self._map_snapshot(numbers[-1]) if numbers else None
-        self._delete_snapshots()
+        """Make the table anew: of its newest snapshot, else of its rows if they can be read."""
+        rows = self._map_snapshot()
+        with suppress(StoreCorrupt):
+            rows = rows or self.read_table()
         with translate_os_errors(self.path, "write"):
             delete_path(self.path)
-        if rows is not None and len(rows[0]):
+        if rows is None or not len(rows[0]):
+            self.delete_others(())
+            return
+        with self._translate_errors("write"):
             self._add(*rows)
-            self.save()
+        self._save_snapshot()
 
-    def delete_others(self) -> None:
-        """Delete what belongs to other embedding versions, and drafts."""
-        name = re.escape(self._name)
-        files = "|".join(map(re.escape, (_KEYS, _VECTORS)))
-        kept = re.compile(rf"{name}(?:\.lance|-\d+(?:{files}))")
+    def delete_others(self, snapshot: Collection[Path] | None = None) -> None:
+        """Delete what is not of the table or a snapshot, the newest; what is mapped stays."""
+        kept = {self.path, *(self._find_snapshot() if snapshot is None else snapshot)}
         with translate_os_errors(self._folder, "write"):
             for path in list(self._folder.iterdir()) if self._folder.is_dir() else []:
-                if is_own(path.name) and not kept.fullmatch(path.name):
+                if is_own(path.name) and path not in kept:
                     with suppress(PermissionError):  # some systems keep a file that is open
                         delete_path(path)
 
     def list_keys(self, *, verify: bool = False) -> Keys:
-        """Return the key of every row in rising order; `verify` reads the table itself."""
-        number = read_table_version(self.path)
-        if number is None:
+        """Return the key of every row in rising order; `verify` reads the table itself.
+
+        Raises:
+            StoreCorrupt: The table cannot be read, or `verify` finds only its snapshot.
+        """
+        number = read_table_version(self.path) if verify else self._restore_table()
+        if number is None and not self._find_snapshot():
             return array("q")
-        found = None if verify else self._read_keys(number)
-        return array("q", sorted(self.read_table()[0].tolist())) if found is None else found
+        found = None if verify or number is None else self._read_keys(number)
+        return sort_keys(self.read_table()[0].tolist()) if found is None else found
+
+    def _restore_table(self) -> int | None:
+        """Return the newest version of the table, which is made anew if only a snapshot is left."""
+        if read_table_version(self.path) is None and self._find_snapshot():
+            self.rebuild()
+        return read_table_version(self.path)
+
+    def _name_files(self, number: int) -> list[Path]:
+        return [self._folder / f"{self._name}-{number}{end}" for end in (_KEYS, _VECTORS)]
 
     def _read_keys(self, number: int) -> "Keys | None":
         """Return the keys of a snapshot; None when one of its files is missing or cut.
 
-        The files have format 1.0 of `numpy.lib.format`. To import numpy takes longer than the rest
-        of an ingest that finds nothing new.
+        To import numpy takes longer than the rest of an ingest that finds nothing new.
         """
-        keys, vectors = _name_files(self._folder, self._version, number)
+        keys, vectors = self._name_files(number)
         with suppress(OSError, ValueError):
-            data = keys.read_bytes()
-            with vectors.open("rb") as file:
-                head = file.read(_HEAD)
-            start, end = (_HEAD + int.from_bytes(raw[8:_HEAD], "little") for raw in (data, head))
-            found = array("q", data[start:])
-            row_bytes = self._dimension * _COMPONENT_BYTES
-            size = vectors.stat().st_size - end
-            if size == len(found) * row_bytes or not row_bytes:
+            found = array("q", keys.read_bytes()[_HEADER_BYTES:])
+            size = vectors.stat().st_size - _HEADER_BYTES
+            if size == len(found) * self._dimension * _COMPONENT_BYTES or not self._dimension:
                 return found
         return None
 

@@ -81,6 +81,4 @@ def document(
 
 def index_words(database: apsw.Connection, rows: Iterable[tuple[Key, str, str, str]]) -> None:
     """Put chunks into the word index: key, then the tokens of title, headings and body."""
-    fts.create_write_buffer(database)
-    fts.buffer_rows(database, rows)
-    fts.flush_write_buffer(database)
+    fts.write_words(database, rows)

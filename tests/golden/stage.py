@@ -131,7 +131,7 @@ class Stage:
     def older(self) -> None:
         """An index that waits for a migration."""
         database = self._database()
-        for script in read_migrations()[:-1]:
+        for script in [*read_migrations().values()][:-1]:
             database.execute(script.read_text(encoding="utf-8"))
         database.execute(f"PRAGMA user_version = {get_expected_schema_version() - 1}")
         database.close()

@@ -41,11 +41,10 @@ _WATCH_S = 0.8
 
 _WRITES: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "pwrite")),
-    *((LanceVectors, name) for name in ("append", "delete", "rebuild", "save", "_compact")),
+    *((LanceVectors, name) for name in ("_add", "_compact", "_save_snapshot", "rebuild", "save")),
     *((Dataset, name) for name in ("add", "delete", "maintain")),
-    *((Transactions, name) for name in ("_begin", "_commit")),
+    (Transactions, "_commit"),
     (connection, "truncate_log"),
-    (connection, "sync_log"),
     (WriterLock, "_write"),
 )
 """The functions that write; a kill comes before or after one of their calls."""

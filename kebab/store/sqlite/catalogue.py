@@ -50,9 +50,6 @@ def read_objects(database: apsw.Connection) -> dict[str, str]:
     return {str(name): str(sql) for name, sql in rows}
 
 
-_LAST_CHANGE = "SELECT finished FROM runs WHERE changed > 0 ORDER BY run DESC LIMIT 1"
-"""When the last run that changed anything finished."""
-
 _COUNTS: Mapping[str, str] = {
     "path_glob": "WITH RECURSIVE folders(path, slash) AS (SELECT d.path, instr(d.path, '/')"
     " FROM documents d WHERE {} UNION ALL"
@@ -95,10 +92,6 @@ _ORDERS = {
     "passages": "-(SELECT count(*) FROM chunks c WHERE c.doc = d.doc)",
 }
 
-_STORED_LINKS = (
-    "SELECT d.doc_id, s.name, d.path, l.target FROM document_links l"
-    " JOIN documents d ON d.doc = l.doc JOIN sources s ON s.source = d.source"
-)
 _MAX_CANDIDATES = 20
 _MAX_LIMIT = 2**63 - 1
 """The largest integer of SQLite, and so the largest limit."""
@@ -120,12 +113,6 @@ class Catalogue:
     def __init__(self, reader: SqliteReader) -> None:
         self._database = reader.connection
         self.path = reader.path
-
-    def has_documents(self, filters: Filters) -> bool:
-        """Return whether any document passes the filters."""
-        where, values = fts.build_condition(filters)
-        sql = f"SELECT EXISTS (SELECT 1 FROM documents d WHERE {where})"  # noqa: S608 - values are bound
-        return bool(self._database.execute(sql, values).get)
 
     def count_documents(self, filters: Filters) -> int:
         """Return how many documents pass the filters."""
@@ -203,21 +190,19 @@ class Catalogue:
         documents = tuple(_build_summary(row) for row in rows)
         return DocumentListing(documents=documents, total=self.count_documents(filters))
 
-    def resolve_document(self, reference: str) -> DocId | AmbiguousName | None:
+    def resolve_document(
+        self, reference: str, *, paths: bool = True, prefix: bool = True
+    ) -> DocId | AmbiguousName | None:
         """Return the document that an id, a path, or the start of an id refers to.
 
         A path is relative to its source, or absolute.
         """
-        paths = (
+        by_path = (
             "SELECT d.doc_id FROM documents d JOIN sources s ON s.source = d.source"
             " WHERE ?1 IN (d.path, rtrim(s.root, '/') || '/' || d.path) ORDER BY d.doc_id LIMIT ?2"
         )
-        resolved = self._resolve("documents", "doc_id", reference, paths)
-        return DocId(resolved) if isinstance(resolved, str) else resolved
-
-    def resolve_doc_id(self, reference: str, *, prefix: bool) -> DocId | AmbiguousName | None:
-        """Return the document that an id, or with `prefix` the start of an id refers to."""
-        resolved = self._resolve("documents", "doc_id", reference, prefix=prefix)
+        others = [by_path] if paths else []
+        resolved = self._resolve("documents", "doc_id", reference, *others, prefix=prefix)
         return DocId(resolved) if isinstance(resolved, str) else resolved
 
     def resolve_chunk(
@@ -264,20 +249,22 @@ class Catalogue:
         )
         return [LinkTarget._make((*row[:4], parse_strings(row[4]))) for row in rows]
 
-    def list_links(self, keys: Collection[str]) -> list[Link]:
-        """Return the links that have one of these keys, by source, path and target."""
-        rows = self._database.execute(
-            f"{_STORED_LINKS} WHERE l.key IN (SELECT value FROM json_each(?))"  # noqa: S608 - a constant
-            " ORDER BY s.name, d.path, l.target",
-            (to_json(keys),),
-        )
-        return [Link._make(row) for row in rows]
+    def list_links(
+        self, doc_id: DocId | None = None, keys: Collection[str] | None = None
+    ) -> list[Link]:
+        """Return the links of a document, or those that have one of some keys, or all of them.
 
-    def list_document_links(self, doc_id: DocId | None = None) -> list[Link]:
-        """Return the links of a document, or of all, by target."""
-        where, values = ("d.doc_id = ?", [doc_id]) if doc_id else ("1", [])
+        They are by source, path and target.
+        """
+        where, values = "1", list[str]()
+        if doc_id is not None:
+            where, values = "d.doc_id = ?", [doc_id]
+        elif keys is not None:
+            where, values = "l.key IN (SELECT value FROM json_each(?))", [to_json(keys)]
         rows = self._database.execute(
-            f"{_STORED_LINKS} WHERE {where} ORDER BY l.target",
+            "SELECT d.doc_id, s.name, d.path, l.target FROM document_links l"  # noqa: S608 - constants
+            " JOIN documents d ON d.doc = l.doc JOIN sources s ON s.source = d.source"
+            f" WHERE {where} ORDER BY s.name, d.path, l.target",
             values,
         )
         return [Link._make(row) for row in rows]
@@ -321,12 +308,12 @@ class Catalogue:
 
     def load_summary(self, doc_id: DocId) -> StoredDocument | None:
         """Return a document as in a list."""
-        row = self._load_row(doc_id)
-        return None if row is None else _build_summary(row)
+        rows = self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,))
+        return next(map(_build_summary, rows), None)
 
     def load_document(self, doc_id: DocId) -> DocumentDetail | None:
         """Return a document with its chunks."""
-        row = self._load_row(doc_id)
+        row = self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
         if row is None:
             return None
         omissions = self._database.execute(
@@ -337,9 +324,6 @@ class Catalogue:
         found = tuple(chunks.load_document_chunks(self._database, doc_id))
         left_out = tuple(OmittedWords(*one) for one in omissions)
         return DocumentDetail._make((_build_summary(row), *row[16:], found, left_out))
-
-    def _load_row(self, doc_id: DocId) -> tuple[Any, ...] | None:
-        return self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
 
     def load_chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
         """Return a chunk with its neighbours in its document."""
@@ -370,7 +354,7 @@ class Catalogue:
             chunks=sum(states.values()),
             assets=self._database.execute("SELECT count(*) FROM assets").get,
             pending=states.get("pending", 0),
-            last_change=self._database.execute(_LAST_CHANGE).get,
+            last_change=self._database.execute("SELECT max(finished) FROM runs WHERE changed > 0").get,
             media=media,
             lang=lang,
         )

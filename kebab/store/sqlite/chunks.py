@@ -17,7 +17,6 @@ from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
 from kebab.core.queries import StoredChunk
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
-from kebab.wire.record import VectorState
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
@@ -54,11 +53,10 @@ def list_pending(
     return [PendingChunk._make(row)._replace(heading_path=parse_strings(row[4])) for row in rows]
 
 
-def count_chunks_in_state(database: apsw.Connection, state: VectorState) -> int:
-    """Return how many chunks are in a state; open states are counted in their partial index."""
-    still_open = "" if state == "committed" else " AND state <> 'committed'"
-    sql = f"SELECT count(*) FROM vectors WHERE state = ?{still_open}"  # noqa: S608 - a constant
-    return int(database.execute(sql, (state,)).get)
+def count_pending(database: apsw.Connection) -> int:
+    """Return how many chunks lack a vector; the second condition selects the partial index."""
+    sql = "SELECT count(*) FROM vectors WHERE state = 'pending' AND state <> 'committed'"
+    return int(database.execute(sql).get)
 
 
 def list_committed_keys(database: apsw.Connection) -> Keys:
@@ -124,22 +122,24 @@ def replace_chunks(database: apsw.Connection, target: ChunkTarget) -> "ChunkChan
         ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*position,))
         for chunk_id, key, embed_hash, *position in stored
     }
-    before = len(old)
-    known = [(old.pop(row.chunk_id, None), row) for row in target.row.chunks]
-    same = [(was, row) for was, row in known if was and was.embed_hash == row.embed_hash]
-    changed = [was.key for was, row in known if was and was.embed_hash != row.embed_hash]
-    delete_chunks(database, [*changed, *(was.key for was in old.values())])
-    _update_kept_chunks(database, target, same)
-    others = [row for was, row in known if not was or was.embed_hash != row.embed_hash]
-    _insert_chunks(database, target, others)
-    return ChunkChanges(kept=len(same), added=len(others), removed=before - len(same))
+    kept = [
+        (old[row.chunk_id], row)
+        for row in target.row.chunks
+        if row.chunk_id in old and old[row.chunk_id].embed_hash == row.embed_hash
+    ]
+    same = {row.chunk_id for _, row in kept}
+    delete_chunks(database, [was.key for name, was in old.items() if name not in same])
+    _update_kept_chunks(database, target, kept)
+    added = [row for row in target.row.chunks if row.chunk_id not in same]
+    _insert_chunks(database, target, added)
+    return ChunkChanges(kept=len(kept), added=len(added), removed=len(old) - len(kept))
 
 
 def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
     """Delete chunks with their index rows and states."""
     if not keys:
         return
-    fts.delete_chunks(database, keys)
+    fts.delete_words(database, keys)
     database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
 
 
@@ -159,14 +159,14 @@ def _update_kept_chunks(
         for old, row in kept
         if target.title_changed or old.position[5:7] != get_position(row)[5:7]
     ]
-    fts.delete_chunks(database, [old.key for old, _ in headed])
+    fts.delete_words(database, [old.key for old, _ in headed])
     keyed = [(old.key, row) for old, row in headed]
-    fts.buffer_rows(database, _build_index_rows(target, keyed))
+    fts.write_words(database, _build_index_rows(target, keyed))
 
 
 def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[ChunkRow]) -> None:
-    row = database.execute("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'").fetchone()
-    first = 1 if row is None else int(row[0]) + 1
+    last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks'"
+    first = int(database.execute(last).get) + 1
     keyed = [(Key(first + index), added) for index, added in enumerate(rows)]
     database.executemany(
         "INSERT INTO chunks (key, chunk_id, doc, ordinal, start, end, start_line, end_line,"
@@ -181,7 +181,7 @@ def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[Ch
             for key, row in keyed
         ),
     )
-    fts.buffer_rows(database, _build_index_rows(target, keyed))
+    fts.write_words(database, _build_index_rows(target, keyed))
     database.execute(
         "INSERT INTO vectors (key, state)"
         " SELECT key, iif(text = '', 'unsupported', 'pending') FROM chunks WHERE key >= ?",
@@ -238,10 +238,7 @@ def rebuild_words(database: apsw.Connection, tokens: fts.Tokenizer) -> None:
         names = _tokenize_names(tokens, title, path, parse_strings(aliases))
         named = "" if is_front_matter(ordinal, text) else names
         above = " ".join(map(tokens, (*parse_strings(headings), context)))
-        database.execute(
-            "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)",
-            (key, named, above, tokens(text)),
-        )
+        fts.write_words(database, [(key, named, above, tokens(text))])
     documents: list[Any] = database.execute(
         f"SELECT d.doc, d.path, d.title, {fts.ALIASES} FROM documents d"  # noqa: S608 - a constant
     ).fetchall()

@@ -6,7 +6,7 @@ One table translates the exceptions of SQLite to signals.
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial, wraps
 from inspect import isgeneratorfunction
 from pathlib import Path
@@ -18,8 +18,7 @@ import apsw
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import sync_path
-from kebab.store.sqlite import fts, lock
+from kebab.store.sqlite import lock
 from kebab.store.sqlite.fts import lower_text
 
 P = ParamSpec("P")
@@ -138,11 +137,9 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         StoreCorrupt: The file is not a database, or a part of it is missing.
     """
     path = get_database_path(data_dir)
-    if not path.exists() or not path.stat().st_size:
+    if not _has_content(path):
         lock.await_replacement(data_dir)
-        if not path.exists() or not path.stat().st_size:
-            expected = get_expected_schema_version()
-            raise NotIndexed(data_dir=str(data_dir), expected=str(expected), found=None)
+    _refuse_missing(path)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
         undo.callback(database.close)
@@ -153,6 +150,16 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         check_schema_version(database, data_dir)
         undo.pop_all()
     return database
+
+
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
+
+
+def _refuse_missing(path: Path) -> None:
+    if not _has_content(path):
+        expected = str(get_expected_schema_version())
+        raise NotIndexed(data_dir=str(path.parent), expected=expected, found=None)
 
 
 def connect_read_only(path: Path) -> apsw.Connection:
@@ -213,14 +220,15 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         undo.callback(database.close)
         database.set_busy_timeout(_BUSY_MS)
         database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
+        # The disk has every commit, also one that a reader keeps in the log.
+        database.execute("PRAGMA synchronous = FULL")
         database.execute("PRAGMA foreign_keys = ON")
+        database.execute("PRAGMA temp_store = MEMORY")
         database.execute(f"PRAGMA cache_size = -{_WRITER_CACHE_KIB}")
         database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         # Closing leaves the log empty, so that the database file alone is complete.
         database.execute("PRAGMA journal_size_limit = 0")
         persist_log(database)
-        fts.create_write_buffer(database)
         migrate(database, data_dir)
         undo.pop_all()
     return database
@@ -235,16 +243,6 @@ def truncate_log(database: apsw.Connection) -> None:
         return
     finally:
         database.set_busy_timeout(_BUSY_MS)
-
-
-def sync_log(path: Path) -> None:
-    """Wait until the disk has every commit; SQLite itself waits only before a checkpoint.
-
-    Raises:
-        OSError: The system refuses.
-    """
-    with suppress(FileNotFoundError):  # every commit is in the database
-        sync_path(path.with_name(f"{path.name}-wal"))
 
 
 def persist_log(database: apsw.Connection) -> None:
@@ -263,9 +261,7 @@ def open_side_writer(data_dir: Path, wait_s: float) -> Iterator[apsw.Connection]
         NotIndexed: There is no database with the schema of this build.
     """
     path = get_database_path(data_dir)
-    if not path.exists():
-        expected = get_expected_schema_version()
-        raise NotIndexed(data_dir=str(data_dir), expected=str(expected), found=None)
+    _refuse_missing(path)
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database:
         database.set_busy_handler(build_busy_handler(wait_s) if wait_s else None)
         check_schema_version(database, data_dir)
@@ -300,22 +296,18 @@ def get_migrations_folder() -> Path:
     return _WHEEL if _WHEEL.is_dir() else _CHECKOUT
 
 
-def read_migrations(below: str = "") -> list[Path]:
-    """Return the SQL files of a database in the order of their application.
+def read_migrations(below: str = "") -> dict[int, Path]:
+    """Return the SQL files of a database by the schema version that each makes, in order.
 
-    `below` is the folder of a database other than that of the index.
+    `V002__search.sql` makes version 2. `below` is the folder of a database other than the index.
     """
-    return sorted((get_migrations_folder() / below).glob("V[0-9][0-9][0-9]__*.sql"))
-
-
-def parse_schema_version(script: Path) -> int:
-    """Return the schema version of a migration: `V002__search.sql` is 2."""
-    return int(script.name[1:4])
+    scripts = sorted((get_migrations_folder() / below).glob("V[0-9][0-9][0-9]__*.sql"))
+    return {int(script.name[1:4]): script for script in scripts}
 
 
 def get_expected_schema_version(below: str = "") -> int:
     """Return the schema version that this build reads and writes."""
-    return parse_schema_version(read_migrations(below)[-1])
+    return max(read_migrations(below))
 
 
 def read_schema_version(database: apsw.Connection) -> int:
@@ -323,24 +315,22 @@ def read_schema_version(database: apsw.Connection) -> int:
     return int(database.execute("PRAGMA user_version").get)
 
 
-def check_schema_version(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
-    """Refuse a database whose schema is older or newer than that of this build.
+def check_schema_version(
+    database: apsw.Connection, data_dir: Path, below: str = "", *, can_be_older: bool = False
+) -> None:
+    """Refuse a database whose schema is not that of this build.
 
     Raises:
-        NotIndexed: The versions differ.
+        NotIndexed: The versions differ; it names a file other than the index.
     """
-    if read_schema_version(database) != get_expected_schema_version(below):
-        raise _refuse(database, data_dir, below)
-
-
-def _refuse(database: apsw.Connection, data_dir: Path, below: str) -> NotIndexed:
-    """Return the signal of another schema; it names a file other than the index."""
-    return NotIndexed(
-        data_dir=str(data_dir),
-        expected=str(get_expected_schema_version(below)),
-        found=read_schema_version(database),
-        file=database.filename if below else None,
-    )
+    found, expected = read_schema_version(database), get_expected_schema_version(below)
+    if found > expected or (found < expected and not can_be_older):
+        raise NotIndexed(
+            data_dir=str(data_dir),
+            expected=str(expected),
+            found=found,
+            file=database.filename if below else None,
+        )
 
 
 def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
@@ -351,14 +341,13 @@ def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
     Raises:
         NotIndexed: The database comes from a newer build.
     """
-    version = read_schema_version(database)
-    if version > get_expected_schema_version(below):
-        raise _refuse(database, data_dir, below)
     with database:
-        for script in read_migrations(below):
-            if parse_schema_version(script) > version:
+        check_schema_version(database, data_dir, below, can_be_older=True)
+        found = read_schema_version(database)
+        for version, script in read_migrations(below).items():
+            if version > found:
                 database.execute(script.read_text(encoding="utf-8"))
-                database.execute(f"PRAGMA user_version = {parse_schema_version(script)}")
+                database.execute(f"PRAGMA user_version = {version}")
 
 
 def create_schema(below: str = "") -> apsw.Connection:
@@ -373,7 +362,7 @@ _SECONDS_PER_COMMIT = 1.0
 
 
 class Transactions:
-    """Runs units of work; inside `batch` they share commits, and each stays atomic."""
+    """Runs units of work, each as a whole or not at all; inside `batch` they share commits."""
 
     def __init__(
         self, database: apsw.Connection, path: str, monotonic: Callable[[], float] = time.monotonic
@@ -388,73 +377,57 @@ class Transactions:
 
     @contextmanager
     def unit(self, *, changes: bool = False) -> Iterator[None]:
-        """Run the block as a whole or not at all; `changes` says that search can see it."""
-        with translate_sqlite_errors(self._path, "write"):
-            self._begin()
-            self._database.execute("SAVEPOINT unit")
-            with ExitStack() as undo:
-                undo.callback(self._roll_back_unit)
-                yield
-                undo.pop_all()
-            self._database.execute("RELEASE unit")
+        """Run the block; an error undoes all since the last commit.
+
+        `changes` says that search can see it.
+        """
+        with translate_sqlite_errors(self._path, "write"), ExitStack() as undo:
+            undo.callback(self._rollback)
+            if not self._database.in_transaction:
+                self._database.execute("BEGIN IMMEDIATE")
+                self._units, self._is_changed = 0, False
+                self._began = self._monotonic()
+            yield
             self._is_changed |= changes
             self._units += 1
             is_late = self._monotonic() - self._began >= _SECONDS_PER_COMMIT
             is_due = is_late or self._units >= _UNITS_PER_COMMIT
             if not self._batching or (is_due and not self._is_whole):
                 self._commit()
+            undo.pop_all()
 
     @contextmanager
     def batch(self, *, whole: bool = False) -> Iterator[None]:
-        """Let the units in the block share commits; an interrupt keeps the finished ones.
+        """Let the units in the block share commits; an interrupt between two keeps the finished.
 
-        As a `whole` they are one transaction, which an error undoes. With a full disk, SQLite rolls
-        back all units since the last commit.
+        As a `whole` they are one transaction, which an error undoes.
         """
         self._batching, self._is_whole = True, whole
         try:
-            with ExitStack() as undo:
-                if whole:
-                    undo.callback(self._rollback)
-                yield
-                undo.pop_all()
+            yield
+        except BaseException:
+            if whole:
+                self._rollback()
+            raise
         finally:
             self._batching = self._is_whole = False
-            with translate_sqlite_errors(self._path, "write"):
+            with translate_sqlite_errors(self._path, "write"), ExitStack() as undo:
+                undo.callback(self._rollback)
                 self._commit()
+                undo.pop_all()
 
     def mark_changed(self) -> None:
         """Mark a change that search can see, so that the commit raises the revision."""
         self._is_changed = True
 
-    def _begin(self) -> None:
-        if self._database.in_transaction:
-            return
-        self._database.execute("BEGIN IMMEDIATE")
-        self._units, self._is_changed = 0, False
-        self._began = self._monotonic()
-
-    def _roll_back_unit(self) -> None:
-        # With a full disk, SQLite has already rolled back, and there is no savepoint any more.
-        if self._database.in_transaction:
-            self._database.execute("ROLLBACK TO unit")
-            self._database.execute("RELEASE unit")
-        if not self._batching:
-            self._rollback()
-
     def _commit(self) -> None:
-        if not self._database.in_transaction:
-            return
-        try:
+        if self._database.in_transaction:
             if self._is_changed:
                 advance_revision(self._database)
-            fts.flush_write_buffer(self._database)
             self._database.execute("COMMIT")
-        except apsw.Error:
-            self._rollback()
-            raise
 
     def _rollback(self) -> None:
+        # With a full disk, SQLite has already rolled back.
         if self._database.in_transaction:
             self._database.execute("ROLLBACK")
 

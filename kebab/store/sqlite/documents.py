@@ -6,7 +6,7 @@ stores the document, so that after a kill the rest is what was not read.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from sys import intern
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import apsw
 
@@ -171,7 +171,7 @@ def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> i
         ids,
     )
     keys = [Key(key) for (key,) in rows]
-    fts.delete_chunks(database, keys)
+    fts.delete_words(database, keys)
     database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
     _delete_unused_assets(database, [asset for (asset,) in assets])
     return len(keys)
@@ -187,18 +187,12 @@ def _delete_unused_assets(database: apsw.Connection, assets: Collection[Any]) ->
 
 
 def sample_files(database: apsw.Connection, limit: int) -> list[FileState]:
-    """Return the files of at most this many documents; above it, at equal steps of their numbers.
-
-    The time depends on the limit only, not on the number of documents.
-    """
-    first, last = database.execute("SELECT min(doc), max(doc) FROM documents").get
-    if first is None:
-        return []
-    step = -(-(last - first + 1) // limit)
+    """Return the files of all documents, or above the limit of those at equal steps."""
     rows = database.execute(
-        "SELECT s.root, d.path, d.size, d.mtime_ns FROM json_each(?) j"
-        " JOIN documents d ON d.doc = j.value JOIN sources s ON s.source = d.source",
-        (to_json(range(first, last + 1, step)),),
+        "SELECT s.root, d.path, d.size, d.mtime_ns FROM documents d"
+        " JOIN sources s ON s.source = d.source"
+        " WHERE (d.doc - 1) % (SELECT (count(*) + ?1 - 1) / ?1 FROM documents) = 0",
+        (limit,),
     )
     return [FileState(*row) for row in rows]
 
@@ -244,6 +238,9 @@ def _match_directly_in(folder: str) -> tuple[str, tuple[str | int, ...]]:
     return f"{where} AND path <> ? AND instr(substr(path, ?), '/') = 0", (*values, folder, start)
 
 
+FileTable: TypeAlias = Literal["documents", "unread_files"]
+
+
 @translate_reads
 class KnownFiles:
     """Reads what is known of files in the snapshot of a reader, which the caller closes."""
@@ -287,15 +284,8 @@ class KnownFiles:
         """Return the unread files of an extent, with the reason of those that failed."""
         return dict(self._select("path, reason", "unread_files", extent))
 
-    def list_unread_in(self, extent: Extent, folder: str) -> set[str]:
-        """Return the unread files directly in a folder of the source of an extent."""
-        return self._list_in("unread_files", extent, folder)
-
-    def list_documents_in(self, extent: Extent, folder: str) -> set[str]:
-        """Return the documents directly in a folder of the source of an extent."""
-        return self._list_in("documents", extent, folder)
-
-    def _list_in(self, table: str, extent: Extent, folder: str) -> set[str]:
+    def list_in(self, table: FileTable, extent: Extent, folder: str) -> set[str]:
+        """Return the documents or unread files directly in a folder of the source of an extent."""
         where, values = _match_directly_in(folder)
         sql = f"SELECT path FROM {table} WHERE source = ? AND {where}"  # noqa: S608 - constants
         return {path for (path,) in self._database.execute(sql, (extent.number, *values))}

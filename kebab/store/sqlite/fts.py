@@ -1,6 +1,5 @@
 """Contains the index of words in FTS5, its filters as SQL conditions, and names.
 
-The write buffer holds the rows of one transaction.
 The names of documents have a table of their own, one row for each word of a document; so have the
 words that are in no passage, because a parser left them out.
 """
@@ -219,33 +218,15 @@ def get_document_frequencies(database: apsw.Connection, terms: Collection[str]) 
     return {term: counts.get(key, 0) for term, key in folded.items()}
 
 
-def create_write_buffer(database: apsw.Connection) -> None:
-    """Create the write buffer, a table in memory that belongs to this connection."""
-    database.execute("PRAGMA temp_store = MEMORY")
-    database.execute(
-        "CREATE TEMP TABLE IF NOT EXISTS fts_write_buffer"
-        " (key INTEGER PRIMARY KEY, title TEXT, headings TEXT, body TEXT)"
-    )
+def write_words(database: apsw.Connection, rows: "Iterable[tuple[Key, str, str, str]]") -> None:
+    """Add chunks to the index: key, then the tokens of title, headings and body."""
+    sql = "INSERT INTO chunks_fts (rowid, title, headings, body) VALUES (?, ?, ?, ?)"
+    database.executemany(sql, rows)
 
 
-def buffer_rows(database: apsw.Connection, rows: "Iterable[tuple[Key, str, str, str]]") -> None:
-    """Buffer chunks for the index: key, then the tokens of title, headings and body."""
-    database.executemany("INSERT INTO fts_write_buffer VALUES (?, ?, ?, ?)", rows)
-
-
-def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
-    """Delete chunks from the write buffer and from the index."""
-    database.executemany("DELETE FROM fts_write_buffer WHERE key = ?", ((key,) for key in keys))
+def delete_words(database: apsw.Connection, keys: Collection[Key]) -> None:
+    """Delete chunks from the index."""
     database.executemany("DELETE FROM chunks_fts WHERE rowid = ?", ((key,) for key in keys))
-
-
-def flush_write_buffer(database: apsw.Connection) -> None:
-    """Move the write buffer into the index, in one call so that no error can split the two."""
-    database.execute(
-        "INSERT INTO chunks_fts (rowid, title, headings, body)"
-        " SELECT key, title, headings, body FROM fts_write_buffer ORDER BY key;"
-        " DELETE FROM fts_write_buffer"
-    )
 
 
 _WIDEST_NAME = 2_000

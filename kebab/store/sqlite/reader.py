@@ -55,12 +55,12 @@ class QueryCache:
         ):
             database.execute(
                 "INSERT OR REPLACE INTO query_cache (namespace, question, revision, answer, used)"
-                " VALUES (?, ?, 0, ?, (SELECT coalesce(max(used), 0) + 1 FROM query_cache))",
+                " VALUES (?, ?, 0, ?, 0)",
                 (namespace, question, answer),
             )
             database.execute(
                 "DELETE FROM query_cache WHERE rowid IN (SELECT rowid FROM query_cache"
-                " ORDER BY used DESC LIMIT -1 OFFSET ?)",
+                " ORDER BY rowid DESC LIMIT -1 OFFSET ?)",
                 (self._rows,),
             )
 
@@ -77,6 +77,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     list_similar_words = forward(fts.list_similar_words)
     get_document_frequencies = forward(fts.get_document_frequencies)
     find_omitted = forward(fts.find_omitted)
+    count_pending = forward(chunks.count_pending)
     find_committed_keys = forward(chunks.find_committed_keys)
     find_shared_keys = forward(chunks.find_shared_keys)
     find_doc_numbers = forward(chunks.find_doc_numbers)
@@ -128,23 +129,15 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     def list_tokens(self, start: str) -> list[str]:
         """Return the tokens of the word index that begin with some letters."""
         low = start.translate(fts.ASCII_LOWER)
-        bounds = (low, low + chr(sys.maxunicode))
-        rows = self._database.execute(
-            "SELECT term FROM chunks_terms WHERE term >= ? AND term < ?", bounds
-        )
-        return [str(term) for (term,) in rows]
+        return self._list_terms("term >= ? AND term < ?", low, low + chr(sys.maxunicode))
 
     def list_tokens_around(self, part: str) -> list[str]:
         """Return the tokens of the word index that hold some letters behind their first one."""
-        rows = self._database.execute(
-            "SELECT term FROM chunks_terms WHERE instr(term, ?) > 1",
-            (part.translate(fts.ASCII_LOWER),),
-        )
-        return [str(term) for (term,) in rows]
+        return self._list_terms("instr(term, ?) > 1", part.translate(fts.ASCII_LOWER))
 
-    def count_pending(self) -> int:
-        """Return how many chunks of the snapshot lack a vector."""
-        return chunks.count_chunks_in_state(self._database, "pending")
+    def _list_terms(self, where: str, *values: str) -> list[str]:
+        rows = self._database.execute(f"SELECT term FROM chunks_terms WHERE {where}", values)  # noqa: S608 - constants
+        return [str(term) for (term,) in rows]
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
         """Return the keys that pass the filters in rising order; None when every chunk does."""
@@ -156,12 +149,11 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
 
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
         """Return the documents of these chunks; unknown keys are left out."""
-        rows = self._database.execute(
+        sql = (
             "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
-            " WHERE c.key IN (SELECT value FROM json_each(?))",
-            (fts.to_json(keys),),
+            " WHERE c.key IN (SELECT value FROM json_each(?))"
         )
-        return {Key(key): DocId(doc_id) for key, doc_id in rows}
+        return dict(self._database.execute(sql, (fts.to_json(keys),)))
 
     def list_passages(self, filters: Filters) -> PassageHashes:
         """Return the chunks that pass the filters, document by document, each in its order."""

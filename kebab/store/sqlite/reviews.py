@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 import msgspec
@@ -31,6 +31,8 @@ from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults
 from kebab.store.sqlite.connection import translate_sqlite_errors
 from kebab.store.sqlite.lock import await_replacement
+
+T = TypeVar("T")
 
 REVIEWS_NAME = "reviews.sqlite"
 MIGRATIONS = "reviews"
@@ -135,17 +137,13 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         with translate_sqlite_errors(str(self.path), "write"):
             database = self._database = self._database or self._open()
             database.set_busy_handler(connection.build_busy_handler(self._wait_s))
-            database.execute("BEGIN IMMEDIATE")
-            with ExitStack() as undo:
-                undo.callback(self._roll_back)
+            with database:
                 yield database
-                database.execute("COMMIT")
-                undo.pop_all()
 
-    def _roll_back(self) -> None:
-        # With a full disk, SQLite has already rolled back.
-        if self._database is not None and self._database.in_transaction:
-            self._database.execute("ROLLBACK")
+    def _select(self, build: Callable[..., T], sql: str, *values: Any) -> list[T]:
+        """Return what is built of each row; a database that does not exist has none."""
+        with self.read() as database:
+            return [build(*row) for row in database.execute(sql, values)] if database else []
 
     def _open_read_only(self) -> apsw.Connection | None:
         """Return the database, or None when its creation was interrupted."""
@@ -166,15 +164,14 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         with ExitStack() as undo:
             undo.callback(database.close)
             database.set_busy_handler(connection.build_busy_handler(self._wait_s))
+            database.transaction_mode = "IMMEDIATE"  # another process may be doing the same
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("PRAGMA foreign_keys = ON")
             wanted = connection.get_expected_schema_version(MIGRATIONS)
             if connection.read_schema_version(database) != wanted:
                 database.execute("PRAGMA journal_mode = WAL")
                 connection.persist_log(database)
-                database.execute("BEGIN IMMEDIATE")  # another process may be doing the same
                 connection.migrate(database, self._data_dir, MIGRATIONS)
-                database.execute("COMMIT")
             undo.pop_all()
         return database
 
@@ -194,12 +191,13 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
 
     def load_run(self, run_id: str) -> StoredRun | None:
         """Return a run, or None."""
+
+        def build(*values: Any) -> StoredRun:
+            fields = dict(zip((*_RUN_COLUMNS.split(", "), "files"), values, strict=True))
+            return StoredRun(**fields | {"files": _files_decoder.decode(fields["files"])})
+
         sql = f"SELECT {_RUN_COLUMNS}, files FROM runs WHERE run_id = ?"  # noqa: S608 - fixed names
-        with self.read() as database:
-            for *values, files in _fetch_all(database, sql, (run_id,)):
-                fields = dict(zip(_RUN_COLUMNS.split(", "), values, strict=True))
-                return StoredRun(**fields, files=_files_decoder.decode(files))
-        return None
+        return next(iter(self._select(build, sql, run_id)), None)
 
     def add_document(self, run_id: str, document: PlannedDocument) -> PlannedDocument | None:
         """Store the plan of a document, and return the stored one; None without the run."""
@@ -216,12 +214,13 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
 
     def list_documents(self, run_id: str) -> list[PlannedDocument]:
         """Return the documents of a run that have a plan, in order."""
-        sql = f"SELECT number, content_hash, units FROM documents WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
-        with self.read() as database:
-            return [
-                PlannedDocument(number, content_hash, _units_decoder.decode(units))
-                for number, content_hash, units in _fetch_all(database, sql, (run_id,))
-            ]
+        return self._select(
+            lambda number, content_hash, units: PlannedDocument(
+                number, content_hash, _units_decoder.decode(units)
+            ),
+            f"SELECT number, content_hash, units FROM documents WHERE {_RUN} ORDER BY number",  # noqa: S608 - fixed names
+            run_id,
+        )
 
     def add_unit(self, run_id: str, unit: FinishedUnit) -> bool:
         """Store a finished unit unless there is one with its number; return whether it is stored.
@@ -241,33 +240,28 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
 
     def list_states(self, run_id: str) -> list[UnitState]:
         """Return the list of finished units without their results."""
-        sql = f"SELECT document, place, answered FROM units WHERE {_RUN} ORDER BY number"  # noqa: S608 - fixed names
-        with self.read() as database:
-            return [
-                UnitState(UnitKey(document, place), bool(answered))
-                for document, place, answered in _fetch_all(database, sql, (run_id,))
-            ]
+        return self._select(
+            lambda document, place, answered: UnitState(
+                UnitKey(document, place), bool(answered)
+            ),
+            f"SELECT document, place, answered FROM units WHERE {_RUN} ORDER BY number",  # noqa: S608 - fixed names
+            run_id,
+        )
 
     def list_units(self, run_id: str, first: int, end: int) -> list[FinishedUnit]:
         """Return the finished units with the numbers [first, end), in order."""
-        sql = (
+        return self._select(
+            lambda number, document, place, result: FinishedUnit(
+                number, UnitKey(document, place), _result_decoder.decode(result)
+            ),
             f"SELECT number, document, place, result FROM units WHERE {_RUN}"  # noqa: S608 - fixed names
-            " AND number >= ? AND number < ? ORDER BY number"
+            " AND number >= ? AND number < ? ORDER BY number",
+            *(run_id, first, end),
         )
-        with self.read() as database:
-            return [
-                FinishedUnit(number, UnitKey(document, place), _result_decoder.decode(result))
-                for number, document, place, result in _fetch_all(
-                    database, sql, (run_id, first, end)
-                )
-            ]
 
     def count_work(self) -> ReviewCounts:
         """Return how many units of all runs the model was asked about, and how they ended."""
-        with self.read() as database:
-            for row in _fetch_all(database, _COUNT_WORK):
-                return ReviewCounts(*row)
-        return ReviewCounts(0, 0, 0, 0)
+        return next(iter(self._select(ReviewCounts, _COUNT_WORK)), ReviewCounts(0, 0, 0, 0))
 
     def add_page(self, run_id: str, cursor: str, page: StoredPage) -> StoredPage:
         """Store the page of a cursor, and return the stored one; its first end stays."""
@@ -283,18 +277,15 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
 
     def find_page(self, run_id: str, cursor: str) -> StoredPage | None:
         """Return the page of a cursor of a run, or None."""
-        sql = f"SELECT unit, offset, end_unit, end_offset FROM pages WHERE {_RUN} AND cursor = ?"  # noqa: S608 - fixed names
-        with self.read() as database:
-            for unit, offset, end_unit, end_offset in _fetch_all(database, sql, (run_id, cursor)):
-                end = None if end_unit is None else Position(end_unit, end_offset)
-                return StoredPage(Position(unit, offset), end)
-        return None
+        found = self._select(
+            lambda unit, offset, *end: StoredPage(
+                Position(unit, offset), None if end[0] is None else Position(*end)
+            ),
+            f"SELECT unit, offset, end_unit, end_offset FROM pages WHERE {_RUN} AND cursor = ?",  # noqa: S608 - fixed names
+            *(run_id, cursor),
+        )
+        return next(iter(found), None)
 
 
 def _encode(value: object) -> str:
     return _encoder.encode(value).decode()
-
-
-def _fetch_all(database: apsw.Connection | None, sql: str, values: tuple[Any, ...] = ()) -> Any:
-    """Return all rows; a database that does not exist has none."""
-    return database.execute(sql, values).fetchall() if database else []

@@ -13,7 +13,6 @@ import msgspec
 
 from kebab.core.answers import Turn
 from kebab.errors.catalog import ReadOnly
-from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import get_database_path, open_reader, translate_sqlite_errors
 from kebab.wire.ask import SessionSummary
@@ -129,8 +128,7 @@ class SqliteSessionStore:
             translate_sqlite_errors(self._path, "write"),
             connection.open_side_writer(self._data_dir, self._wait_s) as database,
         ):
-            database.execute("BEGIN IMMEDIATE")
-            yield database
-            database.execute("COMMIT")
-            with translate_os_errors(self._path, "write"):
-                connection.sync_log(Path(self._path))
+            database.execute("PRAGMA synchronous = FULL")
+            database.transaction_mode = "IMMEDIATE"
+            with database:
+                yield database

@@ -56,6 +56,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     load_listing = forward(documents.load_listing)
     list_sources = forward(documents.list_sources)
     has_document = forward(documents.has_document)
+    count_pending = forward(chunks.count_pending)
     list_pending = forward(chunks.list_pending)
     get_revision = forward(connection.get_revision)
     measure_languages = forward(documents.measure_languages)
@@ -270,10 +271,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         with self._transactions.unit(changes=True):
             return documents.remove_documents(self._database, doc_ids)
 
-    def count_pending(self) -> int:
-        """Return how many chunks lack a vector."""
-        return chunks.count_chunks_in_state(self._database, "pending")
-
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
         rows = self._database.execute(
@@ -335,10 +332,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 )
 
     def checkpoint(self) -> None:
-        """Merge the segments of the word index and move the write-ahead log into the database.
-
-        What an active reader keeps in the log is on the disk, too.
-        """
+        """Merge the segments of the word index and move the write-ahead log into the database."""
         merge = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)"
         with self._transactions.unit():
             for _ in range(_MERGE_STEPS):  # the command itself counts as one change
@@ -348,8 +342,6 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                     break
         with translate_sqlite_errors(self.path, "write"):
             truncate_log(self._database)
-        with translate_os_errors(self.path, "write"):
-            connection.sync_log(Path(self.path))
 
 
 class ListedSource(Source, frozen=True, kw_only=True):

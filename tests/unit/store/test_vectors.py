@@ -1,5 +1,6 @@
 """The table and the snapshot that readers map, and what is made of killed runs and old files."""
 
+import shutil
 import subprocess
 import sys
 
@@ -112,7 +113,8 @@ def test_between_the_commit_and_the_snapshot_a_reader_has_what_the_library_marks
     writer.append([VectorRow(Key(9), draw(1)[0])])
     reader = read(tmp_path)
     with monkeypatch.context() as patch:
-        forbid_lancedb(patch)
+        patch.setattr(writer, "_save_snapshot", lambda: forbid_lancedb(patch))
+        writer.save()
         assert reader.load_index().count() == 5
 
     writer.save()
@@ -157,6 +159,26 @@ def test_a_table_that_cannot_be_read_is_made_anew_from_the_snapshot(writer, tmp_
     assert index.find_nearest(matrix[2], 1)[0][0] == 3
 
 
+@pytest.mark.parametrize("damage", ["data", "_versions", "missing"])
+def test_a_write_to_a_table_that_cannot_be_read_keeps_the_vectors_of_the_snapshot(
+    writer, tmp_path, damage
+):
+    matrix = store(writer, 5)
+    for path in (tmp_path / TABLE / damage).rglob("*"):
+        path.write_bytes(b"odd")
+    if damage == "missing":
+        shutil.rmtree(tmp_path / TABLE)
+
+    again = LanceVectors(tmp_path, VERSION, DIMENSION)
+    with pytest.raises(StoreCorrupt):
+        again.list_keys(verify=True)
+    again.delete([Key(1)])
+    store(again, 1, 9)
+
+    assert list(again.list_keys(verify=True)) == [2, 3, 4, 5, 9]
+    assert read(tmp_path).load_index().find_nearest(matrix[2], 1)[0][0] == 3
+
+
 def test_without_a_snapshot_it_is_emptied(writer, tmp_path):
     store(writer, 5)
     for path in (*list_vector_files(tmp_path, VERSION), *(tmp_path / TABLE / "data").iterdir()):
@@ -169,18 +191,17 @@ def test_without_a_snapshot_it_is_emptied(writer, tmp_path):
 
 
 def test_only_what_belongs_to_the_versions_in_use_stays(writer, tmp_path):
-    store(writer, 2)
     store(LanceVectors(tmp_path, "fastembed-other-8-v1", DIMENSION), 2)
     for name in (f"{VERSION}.keys", f"{VERSION}.binary", f".{VERSION}-1.keys.npy.123"):
         (tmp_path / "lance" / name).write_bytes(b"old")
     (tmp_path / "lance" / "notes of mine.txt").write_text("mine")
 
-    writer.delete_others()
+    store(writer, 2)
 
     kept = sorted(path.name for path in (tmp_path / "lance").iterdir())
     assert kept == [
-        f"{VERSION}-1.keys.npy",
-        f"{VERSION}-1.vectors.npy",
+        f"{VERSION}-2.keys.npy",
+        f"{VERSION}-2.vectors.npy",
         f"{VERSION}.lance",
         "notes of mine.txt",
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from kebab.core.documents import ChunkChanges, DocumentRow
 from kebab.core.ids import Key
-from kebab.store.sqlite import chunks, documents, fts
+from kebab.store.sqlite import chunks, documents
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import NOTES, document
@@ -23,9 +23,7 @@ class Stored:
     def put_document(self, row: DocumentRow, now: float = 1.0) -> ChunkChanges:
         saved = documents.save_document(self.database, row, now)
         target = chunks.ChunkTarget(str, row, *saved)
-        written = chunks.replace_chunks(self.database, target)
-        fts.flush_write_buffer(self.database)
-        return written
+        return chunks.replace_chunks(self.database, target)
 
     def __call__(self, texts: Sequence[str]) -> list[Key]:
         self.put_document(document("a.md", texts))

@@ -17,10 +17,7 @@ def test_moved_headings_are_searched_under_their_new_name(stored):
 
 @pytest.mark.parametrize(
     "look",
-    [
-        lambda database: chunks.count_chunks_in_state(database, "pending"),
-        lambda database: chunks.list_pending(database, 9),
-    ],
+    [chunks.count_pending, lambda database: chunks.list_pending(database, 9)],
 )
 def test_pending_chunks_are_found_without_scanning_committed_ones(stored, look):
     keys = stored(["one", "two"])

@@ -136,9 +136,9 @@ def test_the_files_directly_in_a_folder_are_listed(empty):
     with SqliteReader(folder) as reader:
         known = KnownFiles(reader)
         extent = known.list_extents()[0]._replace(below="x")
-        assert known.list_documents_in(extent, "x") == {"x/b.md"}
-        assert known.list_unread_in(extent, "x") == {"x/b.md", "x/d.md"}
-        assert known.list_documents_in(extent, "") == {"x.md", "a.md"}
+        assert known.list_in("documents", extent, "x") == {"x/b.md"}
+        assert known.list_in("unread_files", extent, "x") == {"x/b.md", "x/d.md"}
+        assert known.list_in("documents", extent, "") == {"x.md", "a.md"}
         assert [path for path, _, _ in known.iterate_documents(extent)] == ["x/y/c.md"]
 
 
@@ -157,9 +157,9 @@ def test_pending_vectors_of_a_folder_are_counted(empty):
 def test_an_older_index_is_migrated_without_a_new_reading(tmp_path):
     path = connection.get_database_path(tmp_path)
     database = apsw.Connection(str(path))
-    for script in connection.read_migrations()[:6]:
-        database.execute(script.read_text(encoding="utf-8"))
-        database.execute(f"PRAGMA user_version = {connection.parse_schema_version(script)}")
+    for version in range(1, 7):
+        database.execute(connection.read_migrations()[version].read_text(encoding="utf-8"))
+    database.execute("PRAGMA user_version = 6")
     database.execute("INSERT INTO assets VALUES (1, 'h', 1)")
     database.execute("INSERT INTO sources VALUES (1, '/n', '/n', 'folder')")
     database.execute(

@@ -50,33 +50,21 @@ def test_times_are_compared_in_nanoseconds():
     )
 
 
-ROWS = [(Key(2), "a", "b", "rain"), (Key(1), "", "", "sun")]
-
-
 def found(database, word):
     return [key for key, _ in fts.search(database, word, Filters(), fts.EQUAL_WEIGHTS, 9)]
 
 
-def test_a_row_is_replaced_in_the_buffer_and_in_the_index(database):
+@pytest.mark.parametrize("together", [False, True])
+def test_a_row_is_replaced_within_a_transaction_and_after_it(database, together):
+    if together:
+        database.execute("BEGIN")
     for word in ("snow", "hail", "fog"):
-        fts.delete_chunks(database, [Key(1)])
-        fts.buffer_rows(database, [(Key(1), "", "", word)])
-        if word != "snow":
-            fts.flush_write_buffer(database)
+        fts.delete_words(database, [Key(1)])
+        fts.write_words(database, [(Key(1), "", "", word)])
+    if together:
+        database.execute("COMMIT")
 
     assert [found(database, word) for word in ("snow", "hail", "fog")] == [[], [], [1]]
-
-
-def test_buffered_rows_are_rolled_back(database):
-    database.execute("BEGIN")
-    fts.buffer_rows(database, ROWS[:1])
-    database.execute("SAVEPOINT unit")
-    fts.buffer_rows(database, ROWS[1:])
-    database.execute("ROLLBACK TO unit")
-    fts.flush_write_buffer(database)
-    database.execute("COMMIT")
-
-    assert (found(database, "rain"), found(database, "sun")) == ([2], [])
 
 
 def find_named(database, *tokens, filters=Filters(), limit=9):  # noqa: B008 - immutable

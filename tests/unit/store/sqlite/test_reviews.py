@@ -56,7 +56,7 @@ def test_no_row_of_a_deleted_run_is_left(store, tmp_path):
 
 
 def test_the_file_of_an_earlier_build_is_migrated_without_its_runs(tmp_path):
-    *earlier, _ = read_migrations(MIGRATIONS)
+    *earlier, _ = read_migrations(MIGRATIONS).values()
     with closing(apsw.Connection(str(get_reviews_path(tmp_path)))) as database:
         for script in earlier:
             database.execute(script.read_text(encoding="utf-8"))
