@@ -31,8 +31,8 @@ def describe_library(data: Path, *, ids: bool = True) -> dict[str, Any]:
     """Return everything that a person could miss, or find twice; with or without ids."""
     try:
         with SqliteReader(data) as reader:
-            documents: list[Any] = reader.connection.execute(_DOCUMENTS).fetchall()
-            chunks: list[Any] = reader.connection.execute(_CHUNKS).fetchall()
+            documents: list[Any] = reader.database.execute(_DOCUMENTS).fetchall()
+            chunks: list[Any] = reader.database.execute(_CHUNKS).fetchall()
             if not ids:
                 documents = sorted(rest for _, *rest in documents)
                 chunks = sorted(
@@ -43,7 +43,7 @@ def describe_library(data: Path, *, ids: bool = True) -> dict[str, Any]:
             found = {
                 "documents": documents,
                 "chunks": sorted((chunk, *rest) for chunk, _, *rest in chunks),
-                "turns": reader.connection.execute(_TURNS).fetchall(),
+                "turns": reader.database.execute(_TURNS).fetchall(),
                 "words": [
                     _name_keys(reader.search_lexical(one, Filters(), 50), names) for one in _WORDS
                 ],

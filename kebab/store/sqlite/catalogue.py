@@ -111,14 +111,14 @@ class Catalogue:
     find_word_fault = forward(chunks.find_word_fault)
 
     def __init__(self, reader: SqliteReader) -> None:
-        self._database = reader.connection
+        self.database = reader.database
         self.path = reader.path
 
     def count_documents(self, filters: Filters) -> int:
         """Return how many documents pass the filters."""
         where, values = fts.build_condition(filters)
         sql = f"SELECT count(*) FROM documents d WHERE {where}"  # noqa: S608 - values are bound
-        return int(self._database.execute(sql, values).get)
+        return int(self.database.execute(sql, values).get)
 
     def count_values(self, filters: Filters) -> dict[str, dict[str, int]]:
         """Return the values of each filter with their numbers of documents, the largest first.
@@ -131,7 +131,7 @@ class Catalogue:
             empty: dict[str, Any] = {one: getattr(Filters(), one) for one in own}
             where, values = fts.build_condition(replace(filters, **empty))
             counted = query.format(f"({where})")
-            rows = self._database.execute(
+            rows = self.database.execute(
                 f"{counted} GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MOST_COUNTED}",
                 values,
             )
@@ -145,11 +145,11 @@ class Catalogue:
             query = f"{_COUNTS[name].format(1)} GROUP BY 1 ORDER BY count(*) DESC, 1"
         elif name != "path_glob":
             return []
-        return [str(value) for value, *_ in self._database.execute(query)]
+        return [str(value) for value, *_ in self.database.execute(query)]
 
     def count_sources(self) -> list[SourceCounts]:
         """Return the registered sources by name, with the numbers of their documents."""
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT s.name, s.root, s.kind, count(d.doc),"
             " (SELECT count(*) FROM chunks c JOIN documents o ON o.doc = c.doc"
             " WHERE o.source = s.source), max(d.indexed_at)"
@@ -163,7 +163,7 @@ class Catalogue:
 
     def get_time_range(self) -> tuple[float, float] | None:
         """Return the oldest and the newest date, in seconds; None without documents."""
-        rows: list[Any] = self._database.execute(
+        rows: list[Any] = self.database.execute(
             "SELECT min(moment) / 1e9, max(moment) / 1e9"
             " FROM (SELECT coalesce(date_ns, mtime_ns) AS moment FROM documents)"
             " HAVING count(*)"
@@ -183,7 +183,7 @@ class Catalogue:
         fields = [_ORDERS[order.field]] if order.field in _ORDERS else []
         # Equal documents are by source and path.
         ordered = ", ".join(f"{field}{direction}" for field in (*fields, "s.name", "d.path"))
-        rows = self._database.execute(
+        rows = self.database.execute(
             f"{_SUMMARY} WHERE {where} ORDER BY {ordered} LIMIT ? OFFSET ?",
             [*values, min(limit, _MAX_LIMIT), min(offset, _MAX_LIMIT)],
         )
@@ -214,7 +214,7 @@ class Catalogue:
 
     def list_names(self) -> list[DocumentName]:
         """Return the id, the source and the path of every document, by source and path."""
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT d.doc_id, s.name, s.root, d.path FROM documents d"
             " JOIN sources s ON s.source = d.source ORDER BY s.name, d.path"
         )
@@ -228,7 +228,7 @@ class Catalogue:
         from kebab.text.names import join_name, read_names  # a list needs no tokenizer
 
         joined = "" if "/" in name else join_name(name)
-        rows = self._database.execute(
+        rows = self.database.execute(
             f"SELECT d.doc_id, s.name, s.root, d.path, d.title, {fts.ALIASES}"  # noqa: S608 - a constant
             " FROM document_names n JOIN documents d ON d.doc = n.doc"
             " JOIN sources s ON s.source = d.source WHERE n.token = ? ORDER BY s.name, d.path",
@@ -243,7 +243,7 @@ class Catalogue:
 
     def list_link_targets(self) -> list[LinkTarget]:
         """Return the names of every document by which links may call it."""
-        rows = self._database.execute(
+        rows = self.database.execute(
             f"SELECT d.doc_id, s.name, d.path, d.title, {fts.ALIASES}"  # noqa: S608 - a constant
             " FROM documents d JOIN sources s ON s.source = d.source"
         )
@@ -261,7 +261,7 @@ class Catalogue:
             where, values = "d.doc_id = ?", [doc_id]
         elif keys is not None:
             where, values = "l.key IN (SELECT value FROM json_each(?))", [to_json(keys)]
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT d.doc_id, s.name, d.path, l.target FROM document_links l"  # noqa: S608 - constants
             " JOIN documents d ON d.doc = l.doc JOIN sources s ON s.source = d.source"
             f" WHERE {where} ORDER BY s.name, d.path, l.target",
@@ -275,7 +275,7 @@ class Catalogue:
         The indexes of the lines count from 0 and are in order.
         """
         found: dict[int, tuple[str, ...]] = {}
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT start_line, end_line, heading_path FROM chunks"
             " WHERE doc = (SELECT doc FROM documents WHERE doc_id = ?)"
             " AND start_line <= ? AND end_line > ? ORDER BY ordinal DESC",
@@ -299,7 +299,7 @@ class Catalogue:
             starts = f"{select} >= ?1 AND {column} < ?1 || 'g' {order}"
             queries.append((starts, reference.lower()))
         for sql, value in queries:
-            rows = self._database.execute(sql, (value, _MAX_CANDIDATES)).fetchall()
+            rows = self.database.execute(sql, (value, _MAX_CANDIDATES)).fetchall()
             if len(rows) == 1:
                 return str(rows[0][0])
             if rows:
@@ -308,26 +308,26 @@ class Catalogue:
 
     def load_summary(self, doc_id: DocId) -> StoredDocument | None:
         """Return a document as in a list."""
-        rows = self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,))
+        rows = self.database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,))
         return next(map(_build_summary, rows), None)
 
     def load_document(self, doc_id: DocId) -> DocumentDetail | None:
         """Return a document with its chunks."""
-        row = self._database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
+        row = self.database.execute(f"{_SUMMARY} WHERE d.doc_id = ?", (doc_id,)).fetchone()
         if row is None:
             return None
-        omissions = self._database.execute(
+        omissions = self.database.execute(
             "SELECT reason, words FROM document_omissions JOIN documents USING (doc)"
             " WHERE doc_id = ? ORDER BY words DESC, reason",
             (doc_id,),
         )
-        found = tuple(chunks.load_document_chunks(self._database, doc_id))
+        found = tuple(chunks.load_document_chunks(self.database, doc_id))
         left_out = tuple(OmittedWords(*one) for one in omissions)
         return DocumentDetail._make((_build_summary(row), *row[16:], found, left_out))
 
     def load_chunk(self, chunk_id: ChunkId) -> ChunkDetail | None:
         """Return a chunk with its neighbours in its document."""
-        row = self._database.execute(
+        row = self.database.execute(
             "SELECT c.key, c.text_hash,"
             " (SELECT p.chunk_id FROM chunks p WHERE p.doc = c.doc AND p.ordinal < c.ordinal"
             " ORDER BY p.ordinal DESC LIMIT 1),"
@@ -339,7 +339,7 @@ class Catalogue:
         if row is None:
             return None
         key, text_hash, previous, following = row
-        chunk = chunks.load_chunks(self._database, [Key(key)])[0]
+        chunk = chunks.load_chunks(self.database, [Key(key)])[0]
         return ChunkDetail(chunk, text_hash, previous, following)
 
     def count_contents(self) -> LibraryCounts:
@@ -352,19 +352,19 @@ class Catalogue:
         return LibraryCounts(
             documents=sum(media.values()),
             chunks=sum(states.values()),
-            assets=self._database.execute("SELECT count(*) FROM assets").get,
+            assets=self.database.execute("SELECT count(*) FROM assets").get,
             pending=states.get("pending", 0),
-            last_change=self._database.execute("SELECT max(finished) FROM runs WHERE changed > 0").get,
+            last_change=self.database.execute("SELECT max(finished) FROM runs WHERE changed > 0").get,
             media=media,
             lang=lang,
         )
 
     def _count_by(self, sql: str) -> dict[str, int]:
-        return {str(name): int(count) for name, count in self._database.execute(sql)}
+        return {str(name): int(count) for name, count in self.database.execute(sql)}
 
     def find_damage(self) -> list[str]:
         """Return the faults of the file, the schema and the references, one phrase each."""
-        if faults := find_file_faults(self._database):
+        if faults := find_file_faults(self.database):
             return faults
         broken = self._count_by('SELECT "table", count(*) FROM pragma_foreign_key_check GROUP BY 1')
         return [f"rows of {one} that refer to nothing: {n:,}" for one, n in broken.items()]

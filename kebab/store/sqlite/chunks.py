@@ -6,7 +6,7 @@ state.
 """
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -86,14 +86,22 @@ def find_shared_keys(database: apsw.Connection, keys: Collection[Key], documents
     return {Key(key) for (key,) in rows}
 
 
-Position: TypeAlias = tuple[int, int, int, int, int, str, str, str]
-"""Ordinal, offsets, lines, heading path, context and place."""
+_MOVED = ("ordinal", "start", "end", "start_line", "end_line", "heading_path", "context", "place")
+"""The columns of a chunk that may change while its id stays the same."""
+_COLUMNS = ("chunk_id", "doc", *_MOVED, "text", "text_hash", "embed_hash")
+_NEW_PLACE = ", ".join(f"excluded.{name}" for name in _MOVED)
+_SAVE = (
+    f"INSERT INTO chunks ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"  # noqa: S608 - constants
+    f" ON CONFLICT (chunk_id) DO UPDATE SET ({', '.join(_MOVED)}) = ({_NEW_PLACE})"
+    f" WHERE ({', '.join(_MOVED)}) IS NOT ({_NEW_PLACE})"
+)
 
 
 class _OldChunk(NamedTuple):
     key: Key
     embed_hash: str
-    position: Position
+    headings: str
+    context: str
 
 
 class ChunkTarget(NamedTuple):
@@ -113,26 +121,42 @@ def replace_chunks(database: apsw.Connection, target: ChunkTarget) -> "ChunkChan
     """
     from kebab.core.documents import ChunkChanges
 
-    stored = database.execute(
-        "SELECT chunk_id, key, embed_hash, ordinal, start, end, start_line, end_line,"
-        " heading_path, context, place FROM chunks WHERE doc = ?",
+    rows, of_document = target.row.chunks, "FROM chunks WHERE doc = ?"
+    sql = f"SELECT chunk_id, key, embed_hash, heading_path, context {of_document}"
+    stored = database.execute(sql, (target.doc,))
+    old = {chunk_id: _OldChunk(*fields) for chunk_id, *fields in stored}
+    kept = {
+        row.chunk_id: old[row.chunk_id]
+        for row in rows
+        if row.chunk_id in old and old[row.chunk_id].embed_hash == row.embed_hash
+    }
+    delete_chunks(database, [one.key for name, one in old.items() if name not in kept])
+    database.executemany(_SAVE, (_list_values(target.doc, row) for row in rows))
+    database.execute(
+        f"INSERT INTO vectors (key, state) SELECT key, iif(text = '', 'unsupported', 'pending')"  # noqa: S608 - constants
+        f" {of_document} AND key NOT IN (SELECT key FROM vectors)",
         (target.doc,),
     )
-    old = {
-        ChunkId(chunk_id): _OldChunk(Key(key), embed_hash, (*position,))
-        for chunk_id, key, embed_hash, *position in stored
-    }
-    kept = [
-        (old[row.chunk_id], row)
+    _write_words(database, target, kept)
+    return ChunkChanges(kept=len(kept), added=len(rows) - len(kept), removed=len(old) - len(kept))
+
+
+def _write_words(
+    database: apsw.Connection, target: ChunkTarget, kept: Mapping[ChunkId, _OldChunk]
+) -> None:
+    """Write the words of new chunks, and of kept ones whose title or headings changed."""
+    sql = "SELECT chunk_id, key FROM chunks WHERE doc = ?"
+    keys: dict[ChunkId, Key] = dict(database.execute(sql, (target.doc,)))
+    written = {
+        keys[row.chunk_id]: row
         for row in target.row.chunks
-        if row.chunk_id in old and old[row.chunk_id].embed_hash == row.embed_hash
-    ]
-    same = {row.chunk_id for _, row in kept}
-    delete_chunks(database, [was.key for name, was in old.items() if name not in same])
-    _update_kept_chunks(database, target, kept)
-    added = [row for row in target.row.chunks if row.chunk_id not in same]
-    _insert_chunks(database, target, added)
-    return ChunkChanges(kept=len(kept), added=len(added), removed=len(old) - len(kept))
+        if row.chunk_id not in kept
+        or target.title_changed
+        or kept[row.chunk_id][2:]
+        != (_format_headings(row.chunk.heading_path), row.chunk.context)
+    }
+    fts.delete_words(database, [one.key for one in kept.values() if one.key in written])
+    fts.write_words(database, _build_index_rows(target, sorted(written.items())))
 
 
 def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
@@ -143,58 +167,13 @@ def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
     database.executemany("DELETE FROM chunks WHERE key = ?", ((key,) for key in keys))
 
 
-def _update_kept_chunks(
-    database: apsw.Connection, target: ChunkTarget, kept: list[tuple[_OldChunk, ChunkRow]]
-) -> None:
-    """Update the positions of kept chunks, and their index rows when title or headings changed."""
-    moved = [(old, row) for old, row in kept if old.position != get_position(row)]
-    database.executemany(
-        "UPDATE chunks SET ordinal = ?, start = ?, end = ?, start_line = ?, end_line = ?,"
-        " heading_path = ?, context = ?, place = ? WHERE key = ?",
-        ((*get_position(row), old.key) for old, row in moved),
-    )
-    # Items 5 and 6 of a position are the heading path and the context, which are indexed.
-    headed = [
-        (old, row)
-        for old, row in kept
-        if target.title_changed or old.position[5:7] != get_position(row)[5:7]
-    ]
-    fts.delete_words(database, [old.key for old, _ in headed])
-    keyed = [(old.key, row) for old, row in headed]
-    fts.write_words(database, _build_index_rows(target, keyed))
-
-
-def _insert_chunks(database: apsw.Connection, target: ChunkTarget, rows: list[ChunkRow]) -> None:
-    last = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'chunks'"
-    first = int(database.execute(last).get) + 1
-    keyed = [(Key(first + index), added) for index, added in enumerate(rows)]
-    database.executemany(
-        "INSERT INTO chunks (key, chunk_id, doc, ordinal, start, end, start_line, end_line,"
-        " heading_path, context, place, text, text_hash, embed_hash)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                *(key, row.chunk_id, target.doc),
-                *get_position(row),
-                *(row.chunk.text, row.text_hash, row.embed_hash),
-            )
-            for key, row in keyed
-        ),
-    )
-    fts.write_words(database, _build_index_rows(target, keyed))
-    database.execute(
-        "INSERT INTO vectors (key, state)"
-        " SELECT key, iif(text = '', 'unsupported', 'pending') FROM chunks WHERE key >= ?",
-        (first,),
-    )
-
-
-def get_position(row: ChunkRow) -> Position:
-    """Return the columns of a chunk between its id and its text."""
-    ordinal, _, start, end, first, last, path, context, place = row.chunk
+def _list_values(doc: int, row: ChunkRow) -> tuple[Any, ...]:
+    """Return the columns of a chunk."""
+    ordinal, text, start, end, first, last, path, context, place = row.chunk
     # Without an origin a place is as older versions wrote it.
     where = to_json(place if place.origin else place[:-1]) if place else ""
-    return (ordinal, start, end, first, last, _format_headings(path), context, where)
+    moved = (ordinal, start, end, first, last, _format_headings(path), context, where)
+    return (row.chunk_id, doc, *moved, text, row.text_hash, row.embed_hash)
 
 
 _format_headings = lru_cache(maxsize=1024)(to_json)
@@ -293,13 +272,12 @@ _STORED = """
     JOIN sources s ON s.source = d.source
     JOIN vectors v ON v.key = c.key
 """
-_BY_KEY = " WHERE c.key IN (SELECT value FROM json_each(?))"
-_BY_DOCUMENT = " WHERE d.doc_id = ? ORDER BY c.ordinal"
 
 
 def load_chunks(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredChunk]:
     """Return chunks in the order of their keys; unknown keys are left out."""
-    rows = database.execute(_STORED + _BY_KEY, (to_json(keys),))
+    where = "WHERE c.key IN (SELECT value FROM json_each(?))"
+    rows = database.execute(f"{_STORED} {where}", (to_json(keys),))
     by_key = {chunk.key: chunk for chunk in _build_chunks(rows)}
     return [by_key[key] for key in keys if key in by_key]
 
@@ -321,17 +299,14 @@ def list_extents(database: apsw.Connection, key: Key) -> list[Extent]:
 
 def load_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:
     """Return the chunks of a document in order."""
-    rows = database.execute(_STORED + _BY_DOCUMENT, (doc_id,))
-    return _build_chunks(rows)
+    sql = f"{_STORED} WHERE d.doc_id = ? ORDER BY c.ordinal"
+    return _build_chunks(database.execute(sql, (doc_id,)))
 
 
 def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocNumber]:
     """Return the row number of the document of chunks; unknown keys are left out."""
-    rows = database.execute(
-        "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))",
-        (to_json(keys),),
-    )
-    return {Key(key): DocNumber(number) for key, number in rows}
+    sql = "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
+    return dict(database.execute(sql, (to_json(keys),)))
 
 
 def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:

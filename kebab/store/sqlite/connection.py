@@ -84,11 +84,11 @@ def translate_sqlite_errors(path: str, op: Op) -> Iterator[None]:
 def forward(
     query: Callable[Concatenate[apsw.Connection, P], T],
 ) -> Callable[Concatenate[Any, P], T]:
-    """Return a query as a method of an object with `_database`."""
+    """Return a query as a method of an object with `database`."""
 
     @wraps(query)
     def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return query(self._database, *args, **kwargs)
+        return query(self.database, *args, **kwargs)
 
     return run
 
@@ -98,20 +98,20 @@ def translate_reads(kind: type[T]) -> type[T]:
 
     An object has its `path` for errors. A generator translates by itself.
     """
+
+
+    def translate(method: FunctionType) -> Callable[..., Any]:
+        @wraps(method)
+        def run(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+            with translate_sqlite_errors(self.path, "read"):
+                return method(self, *args, **kwargs)
+
+        return run
+
     for name, method in list(vars(kind).items()):
         if isinstance(method, FunctionType) and name[0] != "_" and not isgeneratorfunction(method):
-            setattr(kind, name, _translate_reads_of(method))
+            setattr(kind, name, translate(method))
     return kind
-
-
-def _translate_reads_of(method: Callable[P, T]) -> Callable[P, T]:
-    @wraps(method)
-    def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        owner: Any = args[0]
-        with translate_sqlite_errors(owner.path, "read"):
-            return method(*args, **kwargs)
-
-    return run
 
 
 FILE_NAME = lock.FILES[0]
@@ -129,12 +129,10 @@ def get_database_path(data_dir: Path) -> Path:
 
 
 def open_reader(data_dir: Path) -> apsw.Connection:
-    """Open an existing database for reading; create nothing.
+    """Open a snapshot of an existing database, which begins with the first read; create nothing.
 
     Raises:
         NotIndexed: There is none, or its schema is not the one of this build.
-        IoError: The file system refused.
-        StoreCorrupt: The file is not a database, or a part of it is missing.
     """
     path = get_database_path(data_dir)
     if not _has_content(path):
@@ -148,6 +146,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         create("lower_text", lower_text, 1)
         create("property_matches", _matches_property, 2)
         check_schema_version(database, data_dir)
+        database.execute("BEGIN")
         undo.pop_all()
     return database
 
@@ -206,9 +205,7 @@ def open_writer(data_dir: Path) -> apsw.Connection:
 
     Raises:
         NotIndexed: It was written by a newer build.
-        IoError: The file system refused.
         Locked: Another connection holds it.
-        StoreCorrupt: The file is not a database, or a part of it is missing.
     """
     from kebab.durable import create_folder
 
@@ -316,21 +313,22 @@ def read_schema_version(database: apsw.Connection) -> int:
 
 
 def check_schema_version(
-    database: apsw.Connection, data_dir: Path, below: str = "", *, can_be_older: bool = False
-) -> None:
-    """Refuse a database whose schema is not that of this build.
+    database: apsw.Connection, data_dir: Path, below: str = "", *, may_be_older: bool = False
+) -> bool:
+    """Return whether the schema of a database is that of this build; refuse another one.
 
     Raises:
-        NotIndexed: The versions differ; it names a file other than the index.
+        NotIndexed: It is newer, or older unless it may be; it names a file other than the index.
     """
     found, expected = read_schema_version(database), get_expected_schema_version(below)
-    if found > expected or (found < expected and not can_be_older):
+    if found > expected or (found < expected and not may_be_older):
         raise NotIndexed(
             data_dir=str(data_dir),
             expected=str(expected),
             found=found,
             file=database.filename if below else None,
         )
+    return found == expected
 
 
 def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
@@ -339,10 +337,10 @@ def migrate(database: apsw.Connection, data_dir: Path, below: str = "") -> None:
     So a full disk leaves the schema that was there, and not one between two versions.
 
     Raises:
-        NotIndexed: The database comes from a newer build.
+        NotIndexed: It comes from a newer build.
     """
     with database:
-        check_schema_version(database, data_dir, below, can_be_older=True)
+        check_schema_version(database, data_dir, below, may_be_older=True)
         found = read_schema_version(database)
         for version, script in read_migrations(below).items():
             if version > found:

@@ -9,7 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,33 +43,26 @@ class Contents(NamedTuple):
     sessions: int
 
 
-def copy_database(path: Path, target: Path) -> None:
-    """Write a private copy of one state of a database, also while another process writes.
-
-    Raises:
-        IoError: The file system refused.
-        StoreCorrupt: The database is damaged.
-    """
-    with translate_os_errors(target, "create"):
-        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+@contextmanager
+def _open(path: Path) -> Iterator[apsw.Connection]:
     with (
         connection.translate_sqlite_errors(str(path), "read"),
         closing(connection.connect_read_only(path)) as database,
     ):
+        yield database
+
+
+def copy_database(path: Path, target: Path) -> None:
+    """Write a private copy of one state of a database, also while another process writes."""
+    with translate_os_errors(target, "create"):
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    with _open(path) as database:
         database.execute("VACUUM INTO ?", (str(target),))
 
 
 def read_contents(path: Path) -> Contents:
-    """Return what an index holds.
-
-    Raises:
-        IoError: The file system refused.
-        StoreCorrupt: It is damaged, or not an index.
-    """
-    with (
-        connection.translate_sqlite_errors(str(path), "read"),
-        closing(connection.connect_read_only(path)) as database,
-    ):
+    """Return what an index holds."""
+    with _open(path) as database:
         counts = (
             "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks),"
             " (SELECT count(*) FROM vectors WHERE state = 'committed'),"
@@ -91,11 +84,7 @@ def find_contents(path: Path) -> Contents | None:
 
 def find_sources(path: Path) -> list[ListedSource]:
     """Return the sources of a damaged index; none when they cannot be read."""
-    with (
-        suppress(Signal),
-        connection.translate_sqlite_errors(str(path), "read"),
-        closing(connection.connect_read_only(path)) as database,
-    ):
+    with suppress(Signal), _open(path) as database:
         return list_stored_sources(database)
     return []
 
@@ -107,7 +96,6 @@ def adopt_copy(path: Path, below: str = "", stdin_dir: Path | None = None) -> No
     input are in `stdin_dir` here, and the list of its sources is written beside it.
 
     Raises:
-        IoError: The file system refused.
         NotIndexed: A newer kebab wrote it.
         StoreCorrupt: It is damaged, or kebab did not write it.
     """
@@ -136,11 +124,7 @@ def adopt_copy(path: Path, below: str = "", stdin_dir: Path | None = None) -> No
 
 
 def move_aside(path: Path, now: float) -> Path:
-    """Move a damaged database with its log to a new name beside it, and return the name.
-
-    Raises:
-        IoError: The file system refused.
-    """
+    """Move a damaged database with its log to a new name beside it, and return the name."""
     moment = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now))
     target = path.with_name(f"{path.name}.{DAMAGED}-{moment}")
     while os.path.lexists(target):
@@ -204,7 +188,7 @@ class WholeDocument(NamedTuple):
 
 def iterate_documents(reader: SqliteReader) -> Iterator[WholeDocument]:
     """Yield every document of a snapshot with its chunks in order."""
-    database = reader.connection
+    database = reader.database
     with connection.translate_sqlite_errors(reader.path, "read"):
         names = _choose_names(database.execute("SELECT source, root, kind FROM sources"))
         left_out: Any = database.execute(_OMITTED).fetchall()

@@ -74,8 +74,8 @@ def list_sources(database: apsw.Connection) -> list[Source]:
 
 def has_document(database: apsw.Connection, doc_id: DocId) -> bool:
     """Return whether a document has this id."""
-    row = database.execute("SELECT 1 FROM documents WHERE doc_id = ?", (doc_id,)).fetchone()
-    return row is not None
+    sql = "SELECT EXISTS (SELECT 1 FROM documents WHERE doc_id = ?)"
+    return bool(database.execute(sql, (doc_id,)).get)
 
 
 SOURCE = "(SELECT source FROM sources WHERE name = ?)"
@@ -162,18 +162,12 @@ def _replace_metadata(database: apsw.Connection, doc: int, row: DocumentRow) -> 
 def remove_documents(database: apsw.Connection, doc_ids: Collection[DocId]) -> int:
     """Delete documents with their chunks; return how many chunks that were."""
     ids = (to_json(doc_ids),)
-    assets = database.execute(
-        "SELECT DISTINCT asset FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids
-    ).fetchall()
-    rows = database.execute(
-        "SELECT c.key FROM documents d JOIN chunks c ON c.doc = d.doc"
-        " WHERE d.doc_id IN (SELECT value FROM json_each(?))",
-        ids,
-    )
+    where = "WHERE doc_id IN (SELECT value FROM json_each(?))"
+    rows = database.execute(f"SELECT key FROM documents JOIN chunks USING (doc) {where}", ids)  # noqa: S608 - a constant
     keys = [Key(key) for (key,) in rows]
     fts.delete_words(database, keys)
-    database.execute("DELETE FROM documents WHERE doc_id IN (SELECT value FROM json_each(?))", ids)
-    _delete_unused_assets(database, [asset for (asset,) in assets])
+    sql = f"DELETE FROM documents {where} RETURNING asset"  # noqa: S608 - a constant
+    _delete_unused_assets(database, [asset for (asset,) in database.execute(sql, ids)])
     return len(keys)
 
 
@@ -246,12 +240,12 @@ class KnownFiles:
     """Reads what is known of files in the snapshot of a reader, which the caller closes."""
 
     def __init__(self, reader: SqliteReader) -> None:
-        self._database = reader.connection
+        self.database = reader.database
         self.path = reader.path
 
     def list_extents(self) -> list[Extent]:
         """Return all sources by name."""
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT source, name, root, kind, listed_rules FROM sources ORDER BY name"
         )
         return [
@@ -262,7 +256,7 @@ class KnownFiles:
     def find_document_place(self, doc_id: str) -> tuple[int, str] | None:
         """Return the number of the source and the path of a document."""
         sql = "SELECT source, path FROM documents WHERE doc_id = ?"
-        row = self._database.execute(sql, (doc_id,)).fetchone()
+        row = self.database.execute(sql, (doc_id,)).fetchone()
         return None if row is None else (int(row[0]), str(row[1]))
 
     def count_files(self, extent: Extent) -> FileCounts:
@@ -288,7 +282,7 @@ class KnownFiles:
         """Return the documents or unread files directly in a folder of the source of an extent."""
         where, values = _match_directly_in(folder)
         sql = f"SELECT path FROM {table} WHERE source = ? AND {where}"  # noqa: S608 - constants
-        return {path for (path,) in self._database.execute(sql, (extent.number, *values))}
+        return {path for (path,) in self.database.execute(sql, (extent.number, *values))}
 
     def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
         """Yield path, size and time of the documents of an extent whose file is not unread."""
@@ -305,7 +299,7 @@ class KnownFiles:
             "SELECT content_hash FROM documents JOIN assets USING (asset)"
             " WHERE source = ? AND path = ?"
         )
-        return str(self._database.execute(sql, (extent.number, path)).get)
+        return str(self.database.execute(sql, (extent.number, path)).get)
 
     def list_folders(self, extent: Extent) -> dict[str, int]:
         """Return the time of each listed folder and ignore file of an extent."""
@@ -332,7 +326,7 @@ class KnownFiles:
         for extent in extents:
             where, values = match_below(extent.below, "d.path")
             # The second condition lets SQLite use the index of open states.
-            total += self._database.execute(
+            total += self.database.execute(
                 "SELECT count(*) FROM vectors v JOIN chunks c ON c.key = v.key"  # noqa: S608 - constants
                 " JOIN documents d ON d.doc = c.doc WHERE v.state = 'pending'"
                 f" AND v.state <> 'committed' AND d.source = ? AND {where}",
@@ -346,4 +340,4 @@ class KnownFiles:
         where, values = match_below(extent.below)
         sql = f"SELECT {columns} FROM {table} WHERE source = ? AND {where}{condition}"  # noqa: S608 - constants
         with translate_sqlite_errors(self.path, "read"):
-            yield from self._database.execute(sql, (extent.number, *values))
+            yield from self.database.execute(sql, (extent.number, *values))

@@ -82,7 +82,6 @@ class WriterLock(AbstractContextManager["WriterLock"]):
 
         Raises:
             Locked: Another writer holds it.
-            IoError: The lock file cannot be created.
         """
         from kebab.durable import create_folder  # no reader needs it
 
@@ -132,7 +131,6 @@ def await_replacement(data_dir: Path) -> None:
 
     Raises:
         Locked: The other process takes longer than `_WAIT_S`.
-        IoError: The file system refused.
     """
     end = time.monotonic() + _WAIT_S
     while is_incomplete(data_dir):
@@ -213,9 +211,6 @@ def complete_replacement(data_dir: Path) -> None:
 
     The caller holds the writer lock. A call that ends early is continued by the next one, so a file
     of the old base is deleted when its successor comes, and the database comes last.
-
-    Raises:
-        IoError: The file system refused.
     """
     folder = data_dir / FOLDER
     if not folder.exists():

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Collection
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from kebab.store.sqlite.connection import (
     open_reader,
     open_side_writer,
     translate_reads,
-    translate_sqlite_errors,
 )
 
 _ROWS = 512
@@ -83,29 +82,14 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     find_doc_numbers = forward(chunks.find_doc_numbers)
 
     def __init__(self, data_dir: Path, weights: fts.Weights = fts.EQUAL_WEIGHTS) -> None:
-        """Open the database.
-
-        Raises:
-            NotIndexed: There is no database, or its schema is not the one of this build.
-            IoError: The file system refused.
-            StoreCorrupt: The file is not a database.
-        """
+        """Open the database as `open_reader` does."""
         self.path = str(get_database_path(data_dir))
         self._weights = weights
-        self._database = open_reader(data_dir)
-        with ExitStack() as undo, translate_sqlite_errors(self.path, "read"):
-            undo.callback(self._database.close)
-            self._database.execute("BEGIN")
-            undo.pop_all()
-
-    @property
-    def connection(self) -> apsw.Connection:
-        """The connection of the snapshot, for the catalogue."""
-        return self._database
+        self.database = open_reader(data_dir)
 
     def close(self) -> None:
         """End the snapshot."""
-        self._database.close()
+        self.database.close()
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -113,7 +97,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     def count_chunks(self) -> int:
         """Return how many chunks the snapshot holds."""
         # SQLite counts over a narrow index, a quarter of the size of any table of chunks.
-        return int(self._database.execute("SELECT count(*) FROM chunks").get)
+        return int(self.database.execute("SELECT count(*) FROM chunks").get)
 
     def search_lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
         """Return chunks that match an FTS5 expression under bm25; scores are positive.
@@ -122,7 +106,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
             InvalidInput: The expression is not one.
         """
         try:
-            return fts.search(self._database, match, filters, self._weights, limit)
+            return fts.search(self.database, match, filters, self._weights, limit)
         except apsw.SQLError as error:
             raise InvalidInput(field="$.query", cause=str(error)) from error
 
@@ -136,7 +120,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
         return self._list_terms("instr(term, ?) > 1", part.translate(fts.ASCII_LOWER))
 
     def _list_terms(self, where: str, *values: str) -> list[str]:
-        rows = self._database.execute(f"SELECT term FROM chunks_terms WHERE {where}", values)  # noqa: S608 - constants
+        rows = self.database.execute(f"SELECT term FROM chunks_terms WHERE {where}", values)  # noqa: S608 - constants
         return [str(term) for (term,) in rows]
 
     def list_allowed_keys(self, filters: Filters) -> list[Key] | None:
@@ -144,7 +128,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
         if not filters.is_active:
             return None
         sql, values = fts.build_chunk_key_query(filters)
-        rows = self._database.execute(f"{sql} ORDER BY c.key", values)
+        rows = self.database.execute(f"{sql} ORDER BY c.key", values)
         return [Key(key) for (key,) in rows]
 
     def find_doc_ids(self, keys: Collection[Key]) -> dict[Key, DocId]:
@@ -153,12 +137,12 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
             "SELECT c.key, d.doc_id FROM chunks c JOIN documents d ON d.doc = c.doc"
             " WHERE c.key IN (SELECT value FROM json_each(?))"
         )
-        return dict(self._database.execute(sql, (fts.to_json(keys),)))
+        return dict(self.database.execute(sql, (fts.to_json(keys),)))
 
     def list_passages(self, filters: Filters) -> PassageHashes:
         """Return the chunks that pass the filters, document by document, each in its order."""
         where, values = fts.build_condition(filters)
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT c.key, d.doc, a.content_hash, c.text_hash FROM documents d"  # noqa: S608 - values are bound
             " CROSS JOIN assets a ON a.asset = d.asset CROSS JOIN chunks c ON c.doc = d.doc"
             f" WHERE c.text <> '' AND ({where}) ORDER BY d.source, d.path, c.ordinal",
@@ -170,4 +154,4 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     def load_texts(self, keys: Collection[Key]) -> dict[Key, str]:
         """Return the texts of chunks; unknown keys are left out."""
         sql = "SELECT key, text FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
-        return dict(self._database.execute(sql, (fts.to_json(keys),)))
+        return dict(self.database.execute(sql, (fts.to_json(keys),)))

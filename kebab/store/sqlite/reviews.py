@@ -5,7 +5,7 @@ Their database is apart from the index and needs no writer lock.
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -69,9 +69,9 @@ _files_decoder = msgspec.json.Decoder(tuple[str, ...])
 class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
     """Stores runs in a database file or in memory; what is stored first stays. Close it after use.
 
-    The connection opens with the first call. Reading creates no file. Every method raises
-    `NotIndexed` for a file that a newer build wrote, `Locked` when another writer holds it for
-    longer than the wait, `IoError` and `StoreCorrupt`; those that write also `ReadOnly`.
+    Each call opens the file. Reading creates none, and finds no run of an earlier build. Every
+    method raises `NotIndexed` for a file that a newer build wrote. Those that write raise `Locked`
+    when another writer holds it for longer than the wait, and `ReadOnly`.
     """
 
     def __init__(
@@ -93,31 +93,33 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         self._data_dir = data_dir or Path()
         self._read_only = read_only
         self._wait_s = wait_s
-        self._database = connection.create_schema(MIGRATIONS) if data_dir is None else None
+        self._memory = connection.create_schema(MIGRATIONS) if data_dir is None else None
         self._keep_s = keep_days * _DAY_S
         self._now = now
-
-    def exists(self) -> bool:
-        """Return whether anything was stored."""
-        return self._database is not None or self.path.exists()
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
-        if self._database is not None:
-            with translate_sqlite_errors(str(self.path), "write"):
-                self._database.close()
-            self._database = None
+        """Close what is in memory."""
+        if self._memory is not None:
+            self._memory.close()
 
     @contextmanager
     def read(self) -> Iterator[apsw.Connection | None]:
-        """Yield the database, or None when there is no file."""
-        with translate_sqlite_errors(str(self.path), "read"):
-            if self._database is None and self.path.exists():
-                self._database = self._open_read_only() if self._read_only else self._open()
-            yield self._database
+        """Yield the database, or None without one of this build."""
+        with translate_sqlite_errors(str(self.path), "read"), ExitStack() as opened:
+            database = self._memory
+            if database is None and self.path.exists():
+                found = opened.enter_context(closing(connection.connect_read_only(self.path)))
+                if self._is_current(found):
+                    database = found
+            yield database
+
+    def _is_current(self, database: apsw.Connection) -> bool:
+        return connection.check_schema_version(
+            database, self._data_dir, MIGRATIONS, may_be_older=True
+        )
 
     def find_damage(self) -> list[str]:
         """Return the faults of the file and its schema as phrases; none without a file."""
@@ -126,17 +128,11 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
 
     @contextmanager
     def write(self, operation: str) -> Iterator[apsw.Connection]:
-        """Yield the database in an exclusive write transaction; create it if needed.
-
-        Raises:
-            ReadOnly: Writing is switched off.
-            Locked: Another writer held the database for longer than the wait.
-        """
+        """Yield the database in an exclusive write transaction; create it if needed."""
         if self._read_only:
             raise ReadOnly(operation=operation)
-        with translate_sqlite_errors(str(self.path), "write"):
-            database = self._database = self._database or self._open()
-            database.set_busy_handler(connection.build_busy_handler(self._wait_s))
+        with translate_sqlite_errors(str(self.path), "write"), ExitStack() as opened:
+            database = self._memory or opened.enter_context(closing(self._open()))
             with database:
                 yield database
 
@@ -144,17 +140,6 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         """Return what is built of each row; a database that does not exist has none."""
         with self.read() as database:
             return [build(*row) for row in database.execute(sql, values)] if database else []
-
-    def _open_read_only(self) -> apsw.Connection | None:
-        """Return the database, or None when its creation was interrupted."""
-        database = connection.connect_read_only(self.path)
-        with ExitStack() as undo:
-            undo.callback(database.close)
-            if not connection.read_schema_version(database):
-                return None
-            connection.check_schema_version(database, self._data_dir, MIGRATIONS)
-            undo.pop_all()
-        return database
 
     def _open(self) -> apsw.Connection:
         """Open the database for writing; create or migrate it if needed."""
@@ -167,8 +152,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
             database.transaction_mode = "IMMEDIATE"  # another process may be doing the same
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("PRAGMA foreign_keys = ON")
-            wanted = connection.get_expected_schema_version(MIGRATIONS)
-            if connection.read_schema_version(database) != wanted:
+            if not self._is_current(database):
                 database.execute("PRAGMA journal_mode = WAL")
                 connection.persist_log(database)
                 connection.migrate(database, self._data_dir, MIGRATIONS)

@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 import msgspec
+from msgspec.structs import astuple, replace
 
 from kebab.core.answers import Turn
 from kebab.errors.catalog import ReadOnly
@@ -23,7 +24,7 @@ _COLUMNS = (
     " stop_reason, cancel_observed, folder"
 )
 _LAST = f"SELECT {_COLUMNS} FROM turns WHERE session = ? ORDER BY turn DESC LIMIT ?"  # noqa: S608 - fixed names
-_ADD = f"INSERT INTO turns ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 - fixed names
+_ADD = f"INSERT INTO turns ({_COLUMNS}) VALUES ({', '.join('?' * len(Turn.__struct_fields__))})"  # noqa: S608 - fixed names
 _NEXT = "SELECT coalesce(max(turn) + 1, 0) FROM turns WHERE session = ?"
 _SESSIONS = (
     "SELECT s.session, s.turns, s.answered, s.stopped, latest.folder,"
@@ -43,7 +44,8 @@ class SqliteSessionStore:
     """Stores the turns of ask sessions; each call opens the database, a write is one transaction.
 
     A turn does not change the corpus, so the revision stays the same. Every method raises
-    `NotIndexed` when there is no database with the schema of this build.
+    `NotIndexed` when there is no database with the schema of this build. Those that write raise
+    `ReadOnly` when that is switched off, and `Locked` when another writer takes too long.
     """
 
     def __init__(
@@ -70,17 +72,10 @@ class SqliteSessionStore:
         """Append a turn to its session and return its index, from 0.
 
         `turn.index` is ignored. The oldest turns beyond the limit are deleted; indexes continue.
-
-        Raises:
-            ReadOnly: Writing is switched off.
-            Locked: Another writer held the database for longer than the wait.
         """
         with self._open_for_writing("ask --session") as database:
             index = int(database.execute(_NEXT, (turn.session,)).get)
-            texts = (turn.question, turn.standalone, turn.answer)
-            settings = (turn.refusal, turn.mode, turn.model, turn.created)
-            end = (turn.stop_reason, turn.cancel_observed, turn.folder)
-            database.execute(_ADD, (turn.session, index, *texts, *settings, *end))
+            database.execute(_ADD, astuple(replace(turn, index=index)))
             database.execute(
                 "DELETE FROM turns WHERE session = ? AND turn <= ?",
                 (turn.session, index - self._limit),
@@ -102,10 +97,6 @@ class SqliteSessionStore:
 
     def delete_session(self, session: str) -> int:
         """Delete a session and return how many turns it had.
-
-        Raises:
-            ReadOnly: Writing is switched off.
-            Locked: Another writer held the database for longer than the wait.
         """
         with self._open_for_writing("session rm") as database:
             database.execute("DELETE FROM turns WHERE session = ?", (session,))

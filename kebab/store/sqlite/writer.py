@@ -69,32 +69,26 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Take the lock, then open and migrate the database.
 
         `tokens` returns the words of the index.
-
-        Raises:
-            Locked: Another writer holds the lock.
-            NotIndexed: The database comes from a newer build.
-            IoError: The file system refused.
-            StoreCorrupt: The file is not a database.
         """
         with ExitStack() as undo:
             self._lock = undo.enter_context(WriterLock(data_dir))
-            self._database = open_writer(data_dir)
-            undo.callback(self._database.close)
+            self.database = open_writer(data_dir)
+            undo.callback(self.database.close)
             self.path = str(get_database_path(data_dir))
             with translate_sqlite_errors(self.path, "write"):
-                chunks.update_words(self._database, tokens)
-                restore_sources(self._database, data_dir)
+                chunks.update_words(self.database, tokens)
+                restore_sources(self.database, data_dir)
             undo.pop_all()
         self._data_dir = data_dir
         self._tokens = tokens
         self._now = now
-        self._transactions = Transactions(self._database, self.path)
+        self._transactions = Transactions(self.database, self.path)
 
     def close(self) -> None:
         """Write the list of the sources, close the database and free the lock."""
         with ExitStack() as ends:
             ends.callback(self._lock.close)
-            ends.callback(self._database.close)
+            ends.callback(self.database.close)
             with suppress(Signal, apsw.ConnectionClosedError):  # other calls report damage
                 self._save_sources()
 
@@ -115,7 +109,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def list_pending_ids(self) -> list[tuple[ChunkId, Key]]:
         """Return the id and the key of every chunk that lacks a vector."""
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT c.chunk_id, c.key FROM vectors v JOIN chunks c ON c.key = v.key"
             " WHERE v.state = 'pending' AND v.state <> 'committed'"
         )
@@ -124,7 +118,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def add_source(self, source: Source) -> None:
         """Register a source, or update its kind."""
         with self._transactions.unit():
-            self._database.execute(
+            self.database.execute(
                 "INSERT INTO sources (name, root, kind, listed_rules) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
                 (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
@@ -133,16 +127,16 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def _save_sources(self) -> None:
         with translate_sqlite_errors(self.path, "read"):
-            write_sources(self._data_dir, list_stored_sources(self._database))
+            write_sources(self._data_dir, list_stored_sources(self.database))
 
     def rebuild_words(self) -> None:
         """Write the words of all passages and names again from what is stored."""
         with self._transactions.unit(changes=True):
-            chunks.rebuild_words(self._database, self._tokens)
+            chunks.rebuild_words(self.database, self._tokens)
 
     def remove_source(self, name: str) -> int:
         """Delete a source with its documents; return how many chunks these had."""
-        database = self._database
+        database = self.database
         with self._transactions.unit(changes=True):
             rows = database.execute(
                 f"SELECT doc_id FROM documents WHERE source = {documents.SOURCE}",  # noqa: S608 - a constant
@@ -168,7 +162,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 self._store_plan(plan)
 
     def _store_plan(self, plan: SourcePlan) -> None:
-        database, source = self._database, documents.SOURCE
+        database, source = self.database, documents.SOURCE
         for path in [plan.below] if plan.files is None else list(plan.files):
             where, values = documents.match_below(path)
             for table in ("unread_files", "listed_folders"):
@@ -193,7 +187,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def mark_failed(self, source: str, path: str, reason: str) -> None:
         """Store why a planned file could not be read."""
         with self._transactions.unit():
-            self._database.execute(
+            self.database.execute(
                 f"UPDATE unread_files SET reason = ? WHERE source = {documents.SOURCE}"  # noqa: S608 - a constant
                 " AND path = ?",
                 (reason, source, path),
@@ -201,7 +195,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
 
     def commit_when_due(self) -> None:
         """Commit what was written a while ago, so that waiting blocks no other writer."""
-        if self._database.in_transaction:
+        if self.database.in_transaction:
             with self._transactions.unit():
                 pass  # the end of a unit commits what is a second old
 
@@ -211,7 +205,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             self._forget_unread(source, path)
 
     def _forget_unread(self, source: str, path: str) -> None:
-        self._database.execute(
+        self.database.execute(
             f"DELETE FROM unread_files WHERE source = {documents.SOURCE} AND path = ?",  # noqa: S608 - a constant
             (source, path),
         )
@@ -220,9 +214,9 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Store a document with exactly its chunks; delete another document at its path."""
         with self._transactions.unit(changes=True):
             evicted = self._evict(document.doc_id, document.source, document.path)
-            saved = documents.save_document(self._database, document, self._now())
+            saved = documents.save_document(self.database, document, self._now())
             target = chunks.ChunkTarget(self._tokens, document, *saved)
-            written = chunks.replace_chunks(self._database, target)
+            written = chunks.replace_chunks(self.database, target)
             self._forget_unread(document.source, document.path)
         removed = written.removed + evicted
         return ChunkChanges(kept=written.kept, added=written.added, removed=removed)
@@ -233,53 +227,52 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Store that the file of a document is at another path, with the same content."""
         with self._transactions.unit(changes=True):
             self._evict(doc_id, source, path)
-            doc, title, warnings, aliases = self._database.execute(
+            doc, title, warnings, aliases = self.database.execute(
                 f"UPDATE documents SET source = {documents.SOURCE}, path = ?, size = ?,"  # noqa: S608 - constants
                 " mtime_ns = ?, inode = ?, indexed_at = ? WHERE doc_id = ?"
                 " RETURNING doc, title, warnings, (SELECT json_group_array(alias)"
                 " FROM document_aliases a WHERE a.doc = documents.doc)",
                 (source, path, *documents.to_columns(stamp), self._now(), doc_id),
             ).get
-            fts.write_names(self._database, doc, path, title, fts.parse_strings(aliases))
+            fts.write_names(self.database, doc, path, title, fts.parse_strings(aliases))
             self._forget_unread(source, path)
             sql = "SELECT count(*) FROM chunks WHERE doc = ?"
-            count = int(self._database.execute(sql, (doc,)).get)
+            count = int(self.database.execute(sql, (doc,)).get)
         return MovedDocument(count, fts.parse_strings(warnings))
 
     def update_stamp(self, doc_id: DocId, stamp: FileStamp) -> None:
         """Update the stamp of a file whose content did not change."""
         with self._transactions.unit(changes=True):
-            self._database.execute(
+            self.database.execute(
                 "UPDATE documents SET size = ?, mtime_ns = ?, inode = ? WHERE doc_id = ?",
                 (*documents.to_columns(stamp), doc_id),
             )
 
     def _evict(self, doc_id: DocId, source: str, path: str) -> int:
         """Delete another document at a path; return how many chunks it had."""
-        rows = self._database.execute(
+        rows = self.database.execute(
             f"SELECT doc_id FROM documents WHERE source = {documents.SOURCE} AND path = ?"  # noqa: S608 - a constant
             " AND doc_id <> ?",
             (source, path, doc_id),
         ).fetchall()
         evicted = [DocId(str(doc)) for (doc,) in rows]
-        return documents.remove_documents(self._database, evicted) if evicted else 0
+        return documents.remove_documents(self.database, evicted) if evicted else 0
 
     def remove_documents(self, doc_ids: Sequence[DocId]) -> int:
         """Delete documents with their chunks; return how many chunks that were."""
         if not doc_ids:
             return 0
         with self._transactions.unit(changes=True):
-            return documents.remove_documents(self._database, doc_ids)
+            return documents.remove_documents(self.database, doc_ids)
 
     def find_equal_embeddings(self, embed_hashes: Collection[str]) -> dict[str, Key]:
         """Return, by embed hash, a chunk whose vector is committed and can be copied."""
-        rows = self._database.execute(
+        sql = (
             "SELECT c.embed_hash, min(c.key) FROM chunks c JOIN vectors v ON v.key = c.key"
             " WHERE c.embed_hash IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
-            " GROUP BY c.embed_hash",
-            (fts.to_json(embed_hashes),),
+            " GROUP BY c.embed_hash"
         )
-        return {str(embed_hash): Key(key) for embed_hash, key in rows}
+        return dict(self.database.execute(sql, (fts.to_json(embed_hashes),)))
 
     def mark_vectors(self, keys: Collection[Key], state: VectorState, version: str) -> None:
         """Set the state of chunks; call it after their vectors are durable."""
@@ -288,45 +281,45 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
             " AND key IN (SELECT value FROM json_each(?3))"
         )
         with self._transactions.unit():
-            self._database.execute(sql, (state, version, fts.to_json(keys)))
-            if self._database.changes():
+            self.database.execute(sql, (state, version, fts.to_json(keys)))
+            if self.database.changes():
                 self._transactions.mark_changed()
 
     def replace_model(self, version: str, reason: str | None) -> None:
         """Store the embedding version and its reason, and make all chunks pending."""
         with self._transactions.unit():
-            self._database.execute(
+            self.database.execute(
                 "UPDATE vectors SET state = 'pending', version = NULL WHERE state <> 'pending'"
                 " AND key NOT IN (SELECT key FROM chunks WHERE text = '')"
             )
-            is_changed = self._database.changes() > 0
-            connection.set_value(self._database, EMBEDDING_VERSION, version)
-            connection.set_value(self._database, EMBEDDING_REASON, reason)
+            is_changed = self.database.changes() > 0
+            connection.set_value(self.database, EMBEDDING_VERSION, version)
+            connection.set_value(self.database, EMBEDDING_REASON, reason)
             if is_changed:
                 self._transactions.mark_changed()
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""
-        rows = self._database.execute(
+        rows = self.database.execute(
             "SELECT d.doc_id, count(*) FROM documents d JOIN chunks c ON c.doc = d.doc"
             " JOIN vectors v ON v.key = c.key"
             " WHERE d.doc_id IN (SELECT value FROM json_each(?)) AND v.state = 'committed'"
             " GROUP BY d.doc_id",
             (fts.to_json(doc_ids),),
         )
-        return dict.fromkeys(doc_ids, 0) | {DocId(doc_id): int(count) for doc_id, count in rows}
+        return dict.fromkeys(doc_ids, 0) | dict(rows)
 
     def set_value(self, name: str, value: str | None) -> None:
         """Store a value by name; None deletes it."""
         with self._transactions.unit():
-            connection.set_value(self._database, name, value)
+            connection.set_value(self.database, name, value)
 
     def record_run(self, scope: str, started: float, finished: float, changed: int) -> None:
         """Record a run that changed anything, in place of the one before."""
         if changed:
             with self._transactions.unit():
-                self._database.execute("DELETE FROM runs")
-                self._database.execute(
+                self.database.execute("DELETE FROM runs")
+                self.database.execute(
                     "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
                     (scope, started, finished, changed),
                 )
@@ -336,12 +329,12 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         merge = "INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('merge', ?)"
         with self._transactions.unit():
             for _ in range(_MERGE_STEPS):  # the command itself counts as one change
-                before = self._database.total_changes()
-                self._database.execute(merge, (_MERGE_PAGES,))
-                if self._database.total_changes() - before <= 1:
+                before = self.database.total_changes()
+                self.database.execute(merge, (_MERGE_PAGES,))
+                if self.database.total_changes() - before <= 1:
                     break
         with translate_sqlite_errors(self.path, "write"):
-            truncate_log(self._database)
+            truncate_log(self.database)
 
 
 class ListedSource(Source, frozen=True, kw_only=True):

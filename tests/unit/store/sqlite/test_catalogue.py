@@ -24,8 +24,8 @@ def find(tmp_path):
 
 
 def change(writer, sql):
-    writer._database.execute("PRAGMA foreign_keys = OFF")
-    writer._database.execute(sql)
+    writer.database.execute("PRAGMA foreign_keys = OFF")
+    writer.database.execute(sql)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_words_that_differ_in_one_place_are_among_the_similar(stored):
 
 def test_the_names_that_an_earlier_version_lacks_are_added(writer, tmp_path):
     with writer:
-        writer._database.execute("DELETE FROM document_names")
+        writer.database.execute("DELETE FROM document_names")
         writer.set_value("word_rule", None)
 
     with SqliteWriter(tmp_path, str) as again:

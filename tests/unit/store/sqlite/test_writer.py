@@ -69,9 +69,9 @@ def test_what_was_written_a_second_ago_is_committed_before_a_wait(writer, monkey
     with writer.batch():
         writer.set_value("a", "1")
         writer.commit_when_due()
-        assert writer._database.in_transaction
+        assert writer.database.in_transaction
         writer.commit_when_due()
-        assert not writer._database.in_transaction
+        assert not writer.database.in_transaction
         writer.commit_when_due()
 
 
