@@ -191,10 +191,9 @@ class AppContext:
         Raises:
             NotIndexed: There is no library that this version can read.
         """
-        from kebab.core.queries import COLUMN_WEIGHTS
         from kebab.store.sqlite.reader import SqliteReader
 
-        return SqliteReader(self.paths.data, COLUMN_WEIGHTS)
+        return SqliteReader(self.paths.data)
 
     def build_catalogue(self, reader: "SqliteReader") -> "Catalogue":
         """Return the catalogue of a snapshot, which finds documents and chunks by name."""

@@ -241,7 +241,7 @@ class LanceVectors(MappedVectors):
         self._save_snapshot()
 
     def _add(self, keys: "KeyArray", vectors: "HalfMatrix") -> None:
-        """Add rows to the table, a new one if there is none; that of an earlier build is refused."""
+        """Add rows to the table, a new one if there is none; one of an earlier build is refused."""
         with translate_import_errors(FEATURE, "pyarrow"):
             import pyarrow as pa
 

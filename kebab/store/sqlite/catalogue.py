@@ -354,7 +354,9 @@ class Catalogue:
             chunks=sum(states.values()),
             assets=self.database.execute("SELECT count(*) FROM assets").get,
             pending=states.get("pending", 0),
-            last_change=self.database.execute("SELECT max(finished) FROM runs WHERE changed > 0").get,
+            last_change=self.database.execute(
+                "SELECT max(finished) FROM runs WHERE changed > 0"
+            ).get,
             media=media,
             lang=lang,
         )

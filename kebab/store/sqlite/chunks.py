@@ -8,7 +8,7 @@ state.
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -152,8 +152,7 @@ def _write_words(
         for row in target.row.chunks
         if row.chunk_id not in kept
         or target.title_changed
-        or kept[row.chunk_id][2:]
-        != (_format_headings(row.chunk.heading_path), row.chunk.context)
+        or kept[row.chunk_id][2:] != (_format_headings(row.chunk.heading_path), row.chunk.context)
     }
     fts.delete_words(database, [one.key for one in kept.values() if one.key in written])
     fts.write_words(database, _build_index_rows(target, sorted(written.items())))

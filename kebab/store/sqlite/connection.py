@@ -6,7 +6,7 @@ One table translates the exceptions of SQLite to signals.
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial, wraps
 from inspect import isgeneratorfunction
 from pathlib import Path
@@ -98,7 +98,6 @@ def translate_reads(kind: type[T]) -> type[T]:
 
     An object has its `path` for errors. A generator translates by itself.
     """
-
 
     def translate(method: FunctionType) -> Callable[..., Any]:
         @wraps(method)
@@ -200,8 +199,10 @@ def _matches_property(condition: str, value: str) -> bool:
     return matches_property(condition, value)
 
 
-def open_writer(data_dir: Path) -> apsw.Connection:
-    """Open the database for writing; create or migrate it if needed.
+def open_writer(data_dir: Path, name: str = FILE_NAME, below: str = "") -> apsw.Connection:
+    """Open a database for writing; create or migrate it if needed.
+
+    `below` is the folder of the migrations of a database other than the index.
 
     Raises:
         NotIndexed: It was written by a newer build.
@@ -209,13 +210,14 @@ def open_writer(data_dir: Path) -> apsw.Connection:
     """
     from kebab.durable import create_folder
 
-    path = get_database_path(data_dir)
+    path = data_dir / name
     with translate_os_errors(data_dir, "create"):
         create_folder(data_dir, 0o700)
     with translate_sqlite_errors(str(path), "write"), ExitStack() as undo:
         database = apsw.Connection(str(path))
         undo.callback(database.close)
         database.set_busy_timeout(_BUSY_MS)
+        database.transaction_mode = "IMMEDIATE"  # two that begin as readers could not both write
         database.execute("PRAGMA journal_mode = WAL")
         # The disk has every commit, also one that a reader keeps in the log.
         database.execute("PRAGMA synchronous = FULL")
@@ -226,7 +228,8 @@ def open_writer(data_dir: Path) -> apsw.Connection:
         # Closing leaves the log empty, so that the database file alone is complete.
         database.execute("PRAGMA journal_size_limit = 0")
         persist_log(database)
-        migrate(database, data_dir)
+        if not check_schema_version(database, data_dir, below, may_be_older=True):
+            migrate(database, data_dir, below)
         undo.pop_all()
     return database
 
@@ -234,12 +237,9 @@ def open_writer(data_dir: Path) -> apsw.Connection:
 def truncate_log(database: apsw.Connection) -> None:
     """Move the log into the database as far as active readers allow, without waiting for them."""
     database.set_busy_timeout(0)
-    try:
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    except apsw.BusyError:
-        return
-    finally:
-        database.set_busy_timeout(_BUSY_MS)
+    with suppress(apsw.BusyError):
+        database.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    database.set_busy_timeout(_BUSY_MS)
 
 
 def persist_log(database: apsw.Connection) -> None:
@@ -262,6 +262,7 @@ def open_side_writer(data_dir: Path, wait_s: float) -> Iterator[apsw.Connection]
     with closing(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as database:
         database.set_busy_handler(build_busy_handler(wait_s) if wait_s else None)
         check_schema_version(database, data_dir)
+        database.transaction_mode = "IMMEDIATE"
         database.execute("PRAGMA synchronous = NORMAL")
         # Closing must be cheap, so the next ingest moves the log into the database.
         database.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -441,14 +442,9 @@ def get_value(database: apsw.Connection, name: str) -> str | None:
 
 def set_value(database: apsw.Connection, name: str, value: str | None) -> None:
     """Store a value by name; None deletes it."""
-    if value is None:
-        database.execute("DELETE FROM kv WHERE name = ?", (name,))
-        return
-    database.execute(
-        "INSERT INTO kv (name, value) VALUES (?, ?)"
-        " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        (name, value),
-    )
+    database.execute("DELETE FROM kv WHERE name = ?", (name,))
+    if value is not None:
+        database.execute("INSERT INTO kv (name, value) VALUES (?, ?)", (name, value))
 
 
 def get_revision(database: apsw.Connection) -> int:

@@ -53,9 +53,7 @@ def _open(path: Path) -> Iterator[apsw.Connection]:
 
 
 def copy_database(path: Path, target: Path) -> None:
-    """Write a private copy of one state of a database, also while another process writes."""
-    with translate_os_errors(target, "create"):
-        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    """Write a copy of one state of a database to a new file, also while others write."""
     with _open(path) as database:
         database.execute("VACUUM INTO ?", (str(target),))
 

@@ -21,7 +21,8 @@ from kebab.core.chunks import KeyedScore, Place
 from kebab.core.documents import OmittedWords
 from kebab.core.ids import DocNumber, Key
 from kebab.core.media import list_media_types
-from kebab.core.queries import Filters, NamedDocument
+from kebab.core.queries import COLUMN_WEIGHTS, Filters, NamedDocument
+from kebab.errors.catalog import InvalidInput
 
 _HIGHEST = (1 << 63) - 1
 
@@ -180,18 +181,18 @@ def _lower_values(values: Iterable[str]) -> str:
 Tokenizer: TypeAlias = Callable[[str], str]
 """Returns the tokens of a text, joined by blanks."""
 
-Weights: TypeAlias = tuple[float, float, float]
-"""The bm25 weights of title, headings and body."""
-
-EQUAL_WEIGHTS: Weights = (1.0, 1.0, 1.0)
 ASCII_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 """The case folding of the `ascii` tokenizer of FTS5."""
 
 
-def search(
-    database: apsw.Connection, match: str, filters: Filters, weights: Weights, limit: int
-) -> list[KeyedScore]:
-    """Return the best chunks under bm25, ties by key; filters apply before the limit."""
+def search(database: apsw.Connection, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
+    """Return the best chunks for an FTS5 expression under bm25, ties by key.
+
+    Filters apply before the limit. Scores are positive.
+
+    Raises:
+        InvalidInput: The expression is not one.
+    """
     allowed = ""
     values: list[str | int] = []
     if filters.is_active:
@@ -202,9 +203,10 @@ def search(
         "SELECT rowid, -bm25(chunks_fts, ?, ?, ?) AS score FROM chunks_fts"  # noqa: S608 - values are bound
         f" WHERE chunks_fts MATCH ? {allowed} ORDER BY score DESC, rowid LIMIT ?"
     )
-    return [
-        (Key(key), score) for key, score in database.execute(sql, (*weights, match, *values, limit))
-    ]
+    try:
+        return list(database.execute(sql, (*COLUMN_WEIGHTS, match, *values, limit)))
+    except apsw.SQLError as error:
+        raise InvalidInput(field="$.query", cause=str(error)) from error
 
 
 def get_document_frequencies(database: apsw.Connection, terms: Collection[str]) -> dict[str, int]:

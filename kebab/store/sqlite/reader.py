@@ -8,10 +8,10 @@ from typing import Any
 
 import apsw
 
-from kebab.core.chunks import KeyedScore, PassageHashes
+from kebab.core.chunks import PassageHashes
 from kebab.core.ids import DocId, Key
 from kebab.core.queries import Filters
-from kebab.errors.catalog import InvalidInput, NotIndexed
+from kebab.errors.catalog import NotIndexed
 from kebab.store.sqlite import chunks, connection, fts
 from kebab.store.sqlite.connection import (
     forward,
@@ -41,8 +41,8 @@ class QueryCache:
             suppress(apsw.Error, NotIndexed, UnicodeDecodeError),
             open_side_writer(self._data_dir, 0) as database,
         ):
-            row = database.execute(sql, (namespace, question)).fetchone()
-            return None if row is None else bytes(row[0])
+            answer: bytes | None = database.execute(sql, (namespace, question)).get
+            return answer
         return None
 
     def put(self, namespace: str, question: str, answer: bytes) -> None:
@@ -72,6 +72,7 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     get_value = forward(connection.get_value)
     load_chunks = forward(chunks.load_chunks)
     list_extents = forward(chunks.list_extents)
+    search_lexical = forward(fts.search)
     find_named_documents = forward(fts.find_named_documents)
     list_similar_words = forward(fts.list_similar_words)
     get_document_frequencies = forward(fts.get_document_frequencies)
@@ -81,10 +82,9 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
     find_shared_keys = forward(chunks.find_shared_keys)
     find_doc_numbers = forward(chunks.find_doc_numbers)
 
-    def __init__(self, data_dir: Path, weights: fts.Weights = fts.EQUAL_WEIGHTS) -> None:
+    def __init__(self, data_dir: Path) -> None:
         """Open the database as `open_reader` does."""
         self.path = str(get_database_path(data_dir))
-        self._weights = weights
         self.database = open_reader(data_dir)
 
     def close(self) -> None:
@@ -98,17 +98,6 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
         """Return how many chunks the snapshot holds."""
         # SQLite counts over a narrow index, a quarter of the size of any table of chunks.
         return int(self.database.execute("SELECT count(*) FROM chunks").get)
-
-    def search_lexical(self, match: str, filters: Filters, limit: int) -> list[KeyedScore]:
-        """Return chunks that match an FTS5 expression under bm25; scores are positive.
-
-        Raises:
-            InvalidInput: The expression is not one.
-        """
-        try:
-            return fts.search(self.database, match, filters, self._weights, limit)
-        except apsw.SQLError as error:
-            raise InvalidInput(field="$.query", cause=str(error)) from error
 
     def list_tokens(self, start: str) -> list[str]:
         """Return the tokens of the word index that begin with some letters."""

@@ -24,9 +24,7 @@ from kebab.core.review import (
     UnitResult,
     UnitState,
 )
-from kebab.durable import create_folder
 from kebab.errors.catalog import ReadOnly
-from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults
 from kebab.store.sqlite.connection import translate_sqlite_errors
@@ -112,14 +110,11 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
             database = self._memory
             if database is None and self.path.exists():
                 found = opened.enter_context(closing(connection.connect_read_only(self.path)))
-                if self._is_current(found):
+                if connection.check_schema_version(
+                    found, self._data_dir, MIGRATIONS, may_be_older=True
+                ):
                     database = found
             yield database
-
-    def _is_current(self, database: apsw.Connection) -> bool:
-        return connection.check_schema_version(
-            database, self._data_dir, MIGRATIONS, may_be_older=True
-        )
 
     def find_damage(self) -> list[str]:
         """Return the faults of the file and its schema as phrases; none without a file."""
@@ -132,7 +127,11 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         if self._read_only:
             raise ReadOnly(operation=operation)
         with translate_sqlite_errors(str(self.path), "write"), ExitStack() as opened:
-            database = self._memory or opened.enter_context(closing(self._open()))
+            database = self._memory
+            if database is None:
+                found = connection.open_writer(self._data_dir, REVIEWS_NAME, MIGRATIONS)
+                database = opened.enter_context(closing(found))
+                database.set_busy_handler(connection.build_busy_handler(self._wait_s))
             with database:
                 yield database
 
@@ -140,24 +139,6 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         """Return what is built of each row; a database that does not exist has none."""
         with self.read() as database:
             return [build(*row) for row in database.execute(sql, values)] if database else []
-
-    def _open(self) -> apsw.Connection:
-        """Open the database for writing; create or migrate it if needed."""
-        with translate_os_errors(self._data_dir, "create"):
-            create_folder(self._data_dir, 0o700)
-        database = apsw.Connection(str(self.path))
-        with ExitStack() as undo:
-            undo.callback(database.close)
-            database.set_busy_handler(connection.build_busy_handler(self._wait_s))
-            database.transaction_mode = "IMMEDIATE"  # another process may be doing the same
-            database.execute("PRAGMA synchronous = NORMAL")
-            database.execute("PRAGMA foreign_keys = ON")
-            if not self._is_current(database):
-                database.execute("PRAGMA journal_mode = WAL")
-                connection.persist_log(database)
-                connection.migrate(database, self._data_dir, MIGRATIONS)
-            undo.pop_all()
-        return database
 
     def add_run(self, run: StoredRun) -> None:
         """Store a new run, and delete those without work within the age limit."""
@@ -225,9 +206,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
     def list_states(self, run_id: str) -> list[UnitState]:
         """Return the list of finished units without their results."""
         return self._select(
-            lambda document, place, answered: UnitState(
-                UnitKey(document, place), bool(answered)
-            ),
+            lambda document, place, answered: UnitState(UnitKey(document, place), bool(answered)),
             f"SELECT document, place, answered FROM units WHERE {_RUN} ORDER BY number",  # noqa: S608 - fixed names
             run_id,
         )

@@ -96,8 +96,7 @@ class SqliteSessionStore:
         ]
 
     def delete_session(self, session: str) -> int:
-        """Delete a session and return how many turns it had.
-        """
+        """Delete a session and return how many turns it had."""
         with self._open_for_writing("session rm") as database:
             database.execute("DELETE FROM turns WHERE session = ?", (session,))
             return database.changes()
@@ -120,6 +119,5 @@ class SqliteSessionStore:
             connection.open_side_writer(self._data_dir, self._wait_s) as database,
         ):
             database.execute("PRAGMA synchronous = FULL")
-            database.transaction_mode = "IMMEDIATE"
             with database:
                 yield database

@@ -292,11 +292,10 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
                 "UPDATE vectors SET state = 'pending', version = NULL WHERE state <> 'pending'"
                 " AND key NOT IN (SELECT key FROM chunks WHERE text = '')"
             )
-            is_changed = self.database.changes() > 0
+            if self.database.changes():
+                self._transactions.mark_changed()
             connection.set_value(self.database, EMBEDDING_VERSION, version)
             connection.set_value(self.database, EMBEDDING_REASON, reason)
-            if is_changed:
-                self._transactions.mark_changed()
 
     def count_committed(self, doc_ids: Collection[DocId]) -> dict[DocId, int]:
         """Return how many chunks of each of these documents have a stored vector, 0 included."""

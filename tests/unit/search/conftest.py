@@ -3,7 +3,6 @@ import pytest
 from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
 from kebab.core.documents import DocumentRow, FileStamp, Source, VectorRow
 from kebab.core.ids import compute_digest, make_chunk_id, make_doc_id
-from kebab.core.queries import COLUMN_WEIGHTS
 from kebab.search.engine import SearchEngine
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
@@ -37,7 +36,7 @@ class Base:
             self.embedder.embedded.clear()
 
     def reader(self):
-        self.readers.append(SqliteReader(self.folder, COLUMN_WEIGHTS))
+        self.readers.append(SqliteReader(self.folder))
         return self.readers[-1]
 
     def engine(self, **parts):

@@ -3,7 +3,7 @@ from contextlib import closing
 import apsw
 import pytest
 
-from kebab.errors.catalog import IoError, StoreCorrupt
+from kebab.errors.catalog import StoreCorrupt
 from kebab.store.sqlite.connection import get_database_path
 from kebab.store.sqlite.copies import (
     adopt_copy,
@@ -15,16 +15,13 @@ from kebab.store.sqlite.copies import (
 from tests.fakes.rows import document
 
 
-def test_a_copy_is_private_and_whole_while_a_writer_is_at_work(writer, tmp_path):
+def test_a_copy_is_whole_while_a_writer_is_at_work(writer, tmp_path):
     target = tmp_path / "copy.sqlite"
 
     copy_database(get_database_path(tmp_path), target)
     writer.put_document(document("b.md", ["snow"]))
 
-    assert target.stat().st_mode & 0o077 == 0
     assert read_contents(target)[2:] == (1, 1, 0, 0)
-    with pytest.raises(IoError):
-        copy_database(get_database_path(tmp_path), target)
 
 
 def test_a_damaged_database_tells_nothing(tmp_path):

@@ -51,7 +51,7 @@ def test_times_are_compared_in_nanoseconds():
 
 
 def found(database, word):
-    return [key for key, _ in fts.search(database, word, Filters(), fts.EQUAL_WEIGHTS, 9)]
+    return [key for key, _ in fts.search(database, word, Filters(), 9)]
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -99,4 +99,4 @@ def test_the_names_that_an_earlier_version_lacks_are_added(writer, tmp_path):
         writer.set_value("word_rule", None)
 
     with SqliteWriter(tmp_path, str) as again:
-        assert find_named(again._database, "titl") == ["a.md"]
+        assert find_named(again.database, "titl") == ["a.md"]
