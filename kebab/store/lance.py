@@ -6,6 +6,7 @@ A table has one row for each vector: `key`, and `vector` with components of 16 b
 
 import os
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -125,7 +126,9 @@ def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
         StoreCorrupt: The table cannot be read, or the engine panicked.
     """
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     except Signal:
         raise  # also for a library that cannot be loaded: without it there is no signal table
     except BaseException as error:

@@ -10,10 +10,9 @@ has both when the snapshot is saved.
 """
 
 import re
-import warnings
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,7 @@ from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remov
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.durable import delete_path, replace_file
-from kebab.errors.catalog import Op, StoreCorrupt
+from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import import_library, translate_import_errors, translate_os_errors
 from kebab.platform import sync_path
 from kebab.store.lance import (
@@ -54,7 +53,7 @@ _HEADER_BYTES, _COMPONENT_BYTES = 128, 2
 _OWN = re.compile(r"\.?[A-Za-z0-9._-]+\.(?:lance|gone|keys|binary|npy)(?:\.\d+)?")
 """Matches what kebab writes into the folder of tables, drafts and files of earlier builds too."""
 
-_BATCH_ROWS, _KEYS_PER_DELETE = 65_536, 10_000
+_KEYS_PER_DELETE = 10_000
 _KEEP_ALL = timedelta(days=10_000)
 _MOST_VERSIONS, _VERSIONS_PER_ROOT, _MOST_DELETED_SHARE = 16, 0.5, 0.2
 
@@ -67,17 +66,12 @@ def is_own(name: str) -> bool:
 def list_vector_files(data_dir: Path, version: str) -> list[Path]:
     """Return the files of the newest snapshot, the keys and the vectors; none without one."""
     folder, start = get_tables_folder(data_dir), f"{build_table_name(version)}-"
-    try:
+    pattern = re.compile(rf"{re.escape(start)}(\d+){re.escape(_VECTORS)}")
+    with suppress(OSError):
         names = [path.name for path in folder.iterdir()]
-    except OSError:
-        return []
-    ends = (
-        name.removeprefix(start).removesuffix(_VECTORS)
-        for name in names
-        if name.startswith(start) and name.endswith(_VECTORS)
-    )
-    newest = max((int(end) for end in ends if end.isdecimal()), default=None)
-    return [] if newest is None else [folder / f"{start}{newest}{end}" for end in (_KEYS, _VECTORS)]
+        if found := [int(one[1]) for one in map(pattern.fullmatch, names) if one]:
+            return [folder / f"{start}{max(found)}{end}" for end in (_KEYS, _VECTORS)]
+    return []
 
 
 class MappedVectors:
@@ -140,17 +134,14 @@ class MappedVectors:
         with translate_import_errors(FEATURE, "numpy"):
             import numpy as np
 
-        keys, parts = [np.empty(0, np.int64)], [np.empty((0, self._dimension), np.float16)]
-        with self._translate_errors("read"):
-            table = self._open_table()
-            query = table.search().select(["key", "vector"]).limit(max(1, table.count_rows()))
-            for batch in query.to_batches(_BATCH_ROWS):
-                numbers = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-                keys.append(batch.column("key").to_numpy(zero_copy_only=False))
-                if numbers.size != len(keys[-1]) * self._dimension:
-                    raise StoreCorrupt(path=str(self.path), cause=DAMAGED)
-                parts.append(numbers.reshape(-1, self._dimension).astype(np.float16, copy=False))
-        return np.concatenate(keys), np.concatenate(parts)
+        with translate_lance_errors(str(self.path), "read"):
+            rows = self._open_table().to_arrow()
+            keys, column = (rows.column(name).combine_chunks() for name in ("key", "vector"))
+            numbers = column.flatten().to_numpy(zero_copy_only=False)
+            if numbers.size != len(keys) * self._dimension:
+                raise StoreCorrupt(path=str(self.path), cause=DAMAGED)
+            vectors = numbers.reshape(len(keys), self._dimension).astype(np.float16, copy=False)
+            return keys.to_numpy(zero_copy_only=False), vectors
 
     def _connect(self) -> Any:
         return import_lancedb().connect(str(self._folder))
@@ -158,12 +149,6 @@ class MappedVectors:
     def _open_table(self) -> Any:
         """Return the newest version; another process may have written since the last call."""
         return self._connect().open_table(self._name)
-
-    @contextmanager
-    def _translate_errors(self, op: Op) -> Iterator[None]:
-        with warnings.catch_warnings(), translate_lance_errors(str(self.path), op):
-            warnings.simplefilter("ignore")
-            yield
 
 
 def _sort_rows(keys: "KeyArray", vectors: "HalfMatrix") -> "tuple[KeyArray, HalfMatrix]":
@@ -226,11 +211,10 @@ class LanceVectors(MappedVectors):
             self._write(added, deleted)
 
     def _write(self, added: list[VectorRow], deleted: set[Key]) -> None:
-        with translate_import_errors(FEATURE, "numpy"):
-            import numpy as np
+        import numpy as np
 
         ordered = list(map(str, sorted(deleted)))
-        with self._translate_errors("write"):
+        with translate_lance_errors(str(self.path), "write"):
             if added:
                 keys = np.array([row.key for row in added], np.int64)
                 self._add(keys, np.array([row.vector for row in added], np.float16))
@@ -242,12 +226,12 @@ class LanceVectors(MappedVectors):
 
     def _add(self, keys: "KeyArray", vectors: "HalfMatrix") -> None:
         """Add rows to the table, a new one if there is none; one of an earlier build is refused."""
-        with translate_import_errors(FEATURE, "pyarrow"):
-            import pyarrow as pa
+        connection = self._connect()
+        import pyarrow as pa  # LanceDB needs it as well
 
         column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
         rows = pa.table({"key": pa.array(keys), "vector": column})
-        self._connect().create_table(self._name, schema=rows.schema, exist_ok=True).add(rows)
+        connection.create_table(self._name, schema=rows.schema, exist_ok=True).add(rows)
 
     def _save_snapshot(self) -> None:
         """Write the snapshot of the newest version when the table is durable; delete others."""
@@ -301,7 +285,7 @@ class LanceVectors(MappedVectors):
         if rows is None or not len(rows[0]):
             self.delete_others(())
             return
-        with self._translate_errors("write"):
+        with translate_lance_errors(str(self.path), "write"):
             self._add(*rows)
         self._save_snapshot()
 
