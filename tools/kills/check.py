@@ -307,13 +307,13 @@ def describe_library(data: Path) -> Library:
     """Return what a knowledge base holds, free of ids, keys and times."""
     try:
         with SqliteReader(data) as reader:
-            chunks: list[Any] = reader.connection.execute(_CHUNKS).fetchall()
+            chunks: list[Any] = reader.database.execute(_CHUNKS).fetchall()
             names = {int(key): (str(path), int(ordinal)) for key, path, ordinal, *_ in chunks}
             version = reader.get_value("embedding_version")
             found: Library = {
-                "documents": reader.connection.execute(_DOCUMENTS).fetchall(),
+                "documents": reader.database.execute(_DOCUMENTS).fetchall(),
                 "chunks": sorted(rest for _, *rest in chunks),
-                "turns": reader.connection.execute(_TURNS).fetchall(),
+                "turns": reader.database.execute(_TURNS).fetchall(),
                 "version": version,
                 "words": [
                     sorted((round(score, 5), names[key]) for key, score in scores)
