@@ -436,9 +436,9 @@ class DamagedLibrary:
             self._report(event)
 
     def _list_sources(self) -> list[ListedSource]:
-        """Return the sources of the file beside the database, else those that it still names."""
+        """Return the sources of the file beside the database."""
         context = self._context
-        listed = load_sources(context.paths.data) or copies.find_sources(context.database)
+        listed = load_sources(context.paths.data)
         texts = context.paths.stdin_dir
         if listed and texts.is_dir() and all(one.kind != "stdin" for one in listed):
             root = resolve_links(str(texts))

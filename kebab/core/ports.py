@@ -165,17 +165,14 @@ class VectorWriter(Protocol):
     def get(self, keys: Collection[Key]) -> Mapping[Key, Vector]:
         """Return the saved vectors of those of these chunks that have one."""
 
-    def prepare(self) -> None:
-        """Start to load the libraries for writing in the background."""
-
     def append(self, rows: Sequence[VectorRow]) -> None:
-        """Add rows in one commit."""
+        """Add rows with the next `save`."""
 
     def delete(self, keys: Collection[Key]) -> None:
-        """Delete the rows of these chunks in one commit."""
+        """Delete the rows of these chunks with the next `save`."""
 
     def save(self) -> None:
-        """Make what was written durable, and let readers see it; then the library marks it."""
+        """Write, make it durable, and let readers see it; then the library marks it."""
 
     def list_keys(self, *, verify: bool = False) -> Keys:
         """Return the key of every row in rising order; `verify` reads the table itself."""

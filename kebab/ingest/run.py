@@ -307,7 +307,6 @@ class _Run:
             if model is None:
                 return None
             vectors.set_model(model.embedder, reason=model.reason)
-            vectors.prepare_index()
         except NO_MODEL as error:
             self._report_no_model(vectors, error)
             return None

@@ -312,12 +312,6 @@ class VectorSync:
         self._reason = reason
         self.reconcile()  # of a library that was lost, vectors may be left
 
-    def prepare_index(self) -> None:
-        """Let the index load what writing needs while files are read."""
-        version = self.version
-        if version is not None:
-            self._load_index(version).prepare()
-
     def reconcile(self, *, verify: bool = False) -> None:
         """Bring the index and the marks of the library into agreement.
 

@@ -16,7 +16,6 @@ from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
@@ -24,7 +23,7 @@ from kebab.core.documents import VectorRow
 from kebab.core.ids import Key, Keys, sort_keys
 from kebab.durable import delete_path, replace_file
 from kebab.errors.catalog import StoreCorrupt
-from kebab.errors.system import import_library, translate_import_errors, translate_os_errors
+from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.platform import sync_path
 from kebab.store.lance import (
     DAMAGED,
@@ -175,18 +174,6 @@ class LanceVectors(MappedVectors):
         self._added: list[VectorRow] = []
         self._deleted: set[Key] = set()
 
-    def prepare(self) -> None:
-        """Start to import LanceDB in a thread, so that the first write waits less.
-
-        Raises:
-            DependencyMissing: numpy cannot be imported.
-            OutOfMemory: There is not enough address space for it.
-        """
-        # The model imports numpy as well; two threads that import it at once both fail.
-        import_library("numpy", FEATURE, "numpy")
-        with suppress(RuntimeError):  # no thread can be started
-            Thread(target=_preload_lancedb, name="lancedb").start()
-
     def append(self, rows: Sequence[VectorRow]) -> None:
         """Add rows with the next `save`."""
         self._added += rows
@@ -196,10 +183,7 @@ class LanceVectors(MappedVectors):
         self._deleted.update(keys)
 
     def save(self) -> None:
-        """Write what was added and deleted, and the snapshot; compact the table when it pays.
-
-        A table that cannot be read is made anew before.
-        """
+        """Write what was added and deleted, and the snapshot; compact the table when it pays."""
         (added, deleted), self._added, self._deleted = (self._added, self._deleted), [], set()
         number = self._restore_table()
         if not added and (number is None or (not deleted and self._read_keys(number) is not None)):
@@ -331,12 +315,6 @@ class LanceVectors(MappedVectors):
             if size == len(found) * self._dimension * _COMPONENT_BYTES or not self._dimension:
                 return found
         return None
-
-
-def _preload_lancedb() -> None:
-    """Import LanceDB; its first use reports an import that fails."""
-    with suppress(Exception):
-        import_lancedb()
 
 
 _BLOCK_ROWS = 8_192

@@ -25,7 +25,6 @@ class MemoryVectors:
         self.rows: list[VectorRow] = []
         self.commits = 0
         self.saved = 0
-        self.expected = False
 
     def find_nearest(
         self, query: "Vector", limit: int, allowed: Sequence[Key] | None = None
@@ -48,9 +47,6 @@ class MemoryVectors:
 
     def count(self) -> int:
         return len(self._latest())
-
-    def prepare(self) -> None:
-        self.expected = True
 
     def append(self, rows: Sequence[VectorRow]) -> None:
         self.rows.extend(rows)

@@ -29,12 +29,10 @@ from kebab.store.sqlite.connection import create_schema, forward, translate_read
 from kebab.store.sqlite.fts import parse_strings, to_json
 from kebab.store.sqlite.reader import SqliteReader
 
-_MAX_LISTED = 10
-
 
 def find_file_faults(database: apsw.Connection, below: str = "") -> list[str]:
     """Return the faults of the file and the schema as phrases; `below` names the migrations."""
-    rows = database.execute(f"PRAGMA integrity_check({_MAX_LISTED})")
+    rows = database.execute("PRAGMA integrity_check(10)")
     faults = [str(text) for (text,) in rows if text != "ok"]
     expected, found = read_objects(create_schema(below)), read_objects(database)
     if missing := sorted(expected.keys() - found.keys()):
@@ -163,12 +161,12 @@ class Catalogue:
 
     def get_time_range(self) -> tuple[float, float] | None:
         """Return the oldest and the newest date, in seconds; None without documents."""
-        rows: list[Any] = self.database.execute(
+        found: tuple[float, float] | None = self.database.execute(
             "SELECT min(moment) / 1e9, max(moment) / 1e9"
             " FROM (SELECT coalesce(date_ns, mtime_ns) AS moment FROM documents)"
             " HAVING count(*)"
-        ).fetchall()
-        return tuple(rows[0]) if rows else None
+        ).fetchone()
+        return found
 
     def list_documents(
         self,

@@ -5,6 +5,7 @@ state.
 `embed_hash` is the hash of the text that is embedded.
 """
 
+import json
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -12,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, Extent, PendingChunk, add_tokens, is_front_matter
+from kebab.core.chunks import ChunkRow, Extent, PendingChunk, Place, add_tokens, is_front_matter
 from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
 from kebab.core.queries import StoredChunk
 from kebab.store.sqlite import connection, fts
-from kebab.store.sqlite.fts import parse_place, parse_strings, to_json
+from kebab.store.sqlite.fts import parse_strings, to_json
 
 if TYPE_CHECKING:
     from kebab.core.documents import ChunkChanges, DocumentRow
@@ -314,7 +315,7 @@ def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:
         StoredChunk(*row[:23])._replace(
             heading_path=parse_strings(row[7]),
             tags=parse_strings(row[14]),
-            place=parse_place(row[22]),
+            place=Place(*json.loads(row[22])) if row[22] else None,
             moment_ns=row[23],
         )
         for row in rows

@@ -134,8 +134,7 @@ def open_reader(data_dir: Path) -> apsw.Connection:
         NotIndexed: There is none, or its schema is not the one of this build.
     """
     path = get_database_path(data_dir)
-    if not _has_content(path):
-        lock.await_replacement(data_dir)
+    lock.await_replacement(data_dir)
     _refuse_missing(path)
     with translate_sqlite_errors(str(path), "read"), ExitStack() as undo:
         database = connect_read_only(path)
@@ -150,12 +149,8 @@ def open_reader(data_dir: Path) -> apsw.Connection:
     return database
 
 
-def _has_content(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
-
-
 def _refuse_missing(path: Path) -> None:
-    if not _has_content(path):
+    if not path.exists() or not path.stat().st_size:
         expected = str(get_expected_schema_version())
         raise NotIndexed(data_dir=str(path.parent), expected=expected, found=None)
 
@@ -410,10 +405,9 @@ class Transactions:
             raise
         finally:
             self._batching = self._is_whole = False
-            with translate_sqlite_errors(self._path, "write"), ExitStack() as undo:
-                undo.callback(self._rollback)
-                self._commit()
-                undo.pop_all()
+            if self._database.in_transaction:
+                with self.unit():
+                    pass  # its end commits
 
     def mark_changed(self) -> None:
         """Mark a change that search can see, so that the commit raises the revision."""

@@ -26,7 +26,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.catalogue import find_file_faults, read_objects
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.store.sqlite.writer import ListedSource, list_stored_sources, write_sources
+from kebab.store.sqlite.writer import list_stored_sources, write_sources
 
 DAMAGED = "damaged"
 """What the name of a database that was moved aside has behind its own."""
@@ -78,13 +78,6 @@ def find_contents(path: Path) -> Contents | None:
     with suppress(Signal):
         return read_contents(path)
     return None
-
-
-def find_sources(path: Path) -> list[ListedSource]:
-    """Return the sources of a damaged index; none when they cannot be read."""
-    with suppress(Signal), _open(path) as database:
-        return list_stored_sources(database)
-    return []
 
 
 def adopt_copy(path: Path, below: str = "", stdin_dir: Path | None = None) -> None:

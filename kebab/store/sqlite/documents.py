@@ -37,12 +37,6 @@ from kebab.text.dates import find_date_in_path
 _INODES = 1 << 64
 """Inodes have no sign, integers of SQLite do; some file systems use all bits."""
 
-_KNOWN_DOCUMENTS = (
-    "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe,"
-    " d.title FROM documents d JOIN assets a ON a.asset = d.asset"
-    " JOIN sources s ON s.source = d.source WHERE s.name = ?"
-)
-
 
 def load_known_documents(
     database: apsw.Connection, source: str, at: Collection[str] | None = None
@@ -51,7 +45,12 @@ def load_known_documents(
     known: dict[str, KnownDocument] = {}
     for below in [""] if at is None else at:
         where, values = match_below(below, "d.path")
-        rows = database.execute(f"{_KNOWN_DOCUMENTS} AND {where}", (source, *values))
+        rows = database.execute(
+            "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe,"  # noqa: S608 - constants
+            " d.title FROM documents d JOIN assets a ON a.asset = d.asset"
+            f" JOIN sources s ON s.source = d.source WHERE s.name = ? AND {where}",
+            (source, *values),
+        )
         for doc_id, path, size, mtime_ns, inode, content_hash, recipe, title in rows:
             known[path] = KnownDocument(
                 doc_id=DocId(doc_id),
@@ -322,17 +321,10 @@ class KnownFiles:
 
     def count_pending(self, extents: Iterable[Extent]) -> int:
         """Return how many chunks of these extents lack a vector."""
-        total = 0
-        for extent in extents:
-            where, values = match_below(extent.below, "d.path")
-            # The second condition lets SQLite use the index of open states.
-            total += self.database.execute(
-                "SELECT count(*) FROM vectors v JOIN chunks c ON c.key = v.key"  # noqa: S608 - constants
-                " JOIN documents d ON d.doc = c.doc WHERE v.state = 'pending'"
-                f" AND v.state <> 'committed' AND d.source = ? AND {where}",
-                (extent.number, *values),
-            ).get
-        return total
+        joined = "documents JOIN chunks USING (doc) JOIN vectors USING (key)"
+        # The second condition lets SQLite use the index of open states.
+        waiting = " AND state = 'pending' AND state <> 'committed'"
+        return sum(next(self._select("count(*)", joined, one, waiting))[0] for one in extents)
 
     def _select(
         self, columns: str, table: str, extent: Extent, condition: str = ""

@@ -17,7 +17,7 @@ from unicodedata import normalize
 import apsw
 import msgspec
 
-from kebab.core.chunks import KeyedScore, Place
+from kebab.core.chunks import KeyedScore
 from kebab.core.documents import OmittedWords
 from kebab.core.ids import DocNumber, Key
 from kebab.core.media import list_media_types
@@ -39,11 +39,6 @@ def to_json(values: Iterable[Any]) -> str:
 def parse_strings(text: str) -> tuple[str, ...]:
     """Return the strings of a JSON list; the passages of a section have the same headings."""
     return tuple(json.loads(text)) if text != "[]" else ()
-
-
-def parse_place(text: str) -> Place | None:
-    """Return the place that `to_json` wrote; an empty text is none."""
-    return Place(*json.loads(text)) if text else None
 
 
 def to_nanoseconds(date: str | None) -> int | None:

@@ -43,7 +43,6 @@ def get_reviews_path(data_dir: Path) -> Path:
 
 
 _MAX_WAIT_S = 5.0
-_DAY_S = 86_400
 
 _RUN = "run = (SELECT run FROM runs WHERE run_id = ?)"
 _RUN_COLUMNS = "run_id, kind, tier, model, request, salt, page_items, created"
@@ -92,7 +91,7 @@ class SqliteReviewStore(AbstractContextManager["SqliteReviewStore"]):
         self._read_only = read_only
         self._wait_s = wait_s
         self._memory = connection.create_schema(MIGRATIONS) if data_dir is None else None
-        self._keep_s = keep_days * _DAY_S
+        self._keep_s = keep_days * 86_400
         self._now = now
 
     def __exit__(self, *_: object) -> None:

@@ -36,7 +36,6 @@ _SESSIONS = (
     " JOIN turns AS latest ON latest.session = s.session AND latest.turn = s.last"
     " ORDER BY latest.created DESC, s.session"
 )
-_ALL = -1
 _MAX_WAIT_S = 5.0
 
 
@@ -61,7 +60,7 @@ class SqliteSessionStore:
     def list_turns(self, session: str, last: int | None = None) -> list[Turn]:
         """Return the turns of a session in order, or only the last ones; none when unknown."""
         with self._open_for_reading() as database:
-            rows = database.execute(_LAST, (session, _ALL if last is None else last)).fetchall()
+            rows = database.execute(_LAST, (session, -1 if last is None else last)).fetchall()
         names = Turn.__struct_fields__
         return [
             msgspec.convert(dict(zip(names, row, strict=True)), Turn, strict=False)

@@ -317,11 +317,8 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Record a run that changed anything, in place of the one before."""
         if changed:
             with self._transactions.unit():
-                self.database.execute("DELETE FROM runs")
-                self.database.execute(
-                    "INSERT INTO runs (scope, started, finished, changed) VALUES (?, ?, ?, ?)",
-                    (scope, started, finished, changed),
-                )
+                sql = "INSERT OR REPLACE INTO runs VALUES (1, ?, ?, ?, ?)"
+                self.database.execute(sql, (scope, started, finished, changed))
 
     def checkpoint(self) -> None:
         """Merge the segments of the word index and move the write-ahead log into the database."""

@@ -104,18 +104,6 @@ def test_an_unreadable_index_is_built_again(desk, force):
     assert outcome.embedding.pending == 0
 
 
-def test_the_index_gets_ready_before_files_are_read_and_only_for_work(desk):
-    desk.write("a.md", "text")
-    desk.ingest()
-    (table,) = desk.tables.values()
-    assert table.expected
-
-    table.expected = False
-    desk.ingest()
-
-    assert not table.expected
-
-
 @pytest.fixture
 def waiting(desk):
     """Return a desk with five chunks that wait for a vector, two of them alike."""
