@@ -397,7 +397,7 @@ def test_damaged_names_of_files_remove_no_document(desk):
 
 def test_without_memory_for_the_index_words_are_stored(desk):
     class Large(MemoryVectors):
-        def prepare(self):
+        def append(self, rows):
             raise OutOfMemory(operation="ingest", limit_bytes=1)
 
     desk.tables[desk.embedder.version] = Large()
