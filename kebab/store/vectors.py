@@ -184,7 +184,8 @@ class LanceVectors(MappedVectors):
 
     def save(self) -> None:
         """Write what was added and deleted, and the snapshot; compact the table when it pays."""
-        (added, deleted), self._added, self._deleted = (self._added, self._deleted), [], set()
+        added, deleted = self._added, self._deleted
+        self._added, self._deleted = [], set()
         number = self._restore_table()
         if not added and (number is None or (not deleted and self._read_keys(number) is not None)):
             return
@@ -234,10 +235,7 @@ class LanceVectors(MappedVectors):
         self.delete_others(files)
 
     def _compact(self) -> None:
-        """Merge fragments and delete old versions when it pays.
-
-        A file that no version names is what a killed call has left.
-        """
+        """Merge fragments and delete old versions when it pays."""
         table = self._open_table()
         stats = table.stats()
         fragments = stats["fragment_stats"]
@@ -251,6 +249,7 @@ class LanceVectors(MappedVectors):
         ):
             table.optimize(cleanup_older_than=_KEEP_ALL)
             self._sync()
+            # A file that no version names is what a killed call has left.
             table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
 
     def _sync(self) -> None:
