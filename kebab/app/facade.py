@@ -17,7 +17,6 @@ from msgspec.structs import fields
 
 from kebab.app.context import AppContext
 from kebab.config.settings import Settings
-from kebab.core.progress import Cancel, ignore_progress
 from kebab.core.queries import Filters
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Exit
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from kebab.app.methods import Methods  # which is generated, and has types only
     from kebab.app.model_adapters import Embedders
     from kebab.config.load import SettingsReport
+    from kebab.core.progress import Cancel
 else:
     Methods = object
 
@@ -96,7 +96,7 @@ class Kebab(AbstractContextManager["Kebab"], Methods):
         /,
         *first: object,
         report: Callable[[Any], None] | None = None,
-        cancel: Cancel | None = None,
+        cancel: "Cancel | None" = None,
         **given: object,
     ) -> Reply:
         form = operation.request
@@ -117,7 +117,7 @@ class Kebab(AbstractContextManager["Kebab"], Methods):
         request: Request[R],
         *,
         report: Callable[[Any], None] | None = None,
-        cancel: Cancel | None = None,
+        cancel: "Cancel | None" = None,
     ) -> R:
         """Run the operation that a request asks for, and return the object that `--json` prints.
 
@@ -136,9 +136,10 @@ class Kebab(AbstractContextManager["Kebab"], Methods):
         masks.begin(exact=operation.exact and self._context.is_owner)
         options: list[object] = []
         if operation.events_path:
-            mask_and_report = (lambda event: report(masks.mask_event(event))) if report else None
-            options.append(mask_and_report or ignore_progress)
+            options.append(lambda event: report and report(masks.mask_event(event)))
         if operation.cancellable:
+            from kebab.core.progress import Cancel
+
             options.append(cancel or Cancel())
         handler = operation.import_handler()
         context = self._context
@@ -202,7 +203,7 @@ def convert_operation_request(
         raise to_invalid_input(fault) from fault
 
 
-def find_operation_status(reply: Reply, cancel: Cancel | None = None) -> Exit:
+def find_operation_status(reply: Reply, cancel: "Cancel | None" = None) -> Exit:
     """Return the exit status of a reply; a cancelled change of models leaves passages pending."""
     is_change = reply.__struct_config__.tag == "model_report.v1"
     if is_change and cancel is not None and cancel.requested and getattr(reply, "pending", False):

@@ -21,7 +21,6 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from kebab.cli.options import Flags
-from kebab.core.progress import Cancel
 from kebab.errors.signal import Exit, Signal
 from kebab.errors.system import resolve_path
 
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from kebab.cli.render.canvas import Canvas
     from kebab.config.load import SettingsReport
     from kebab.config.settings import Settings
+    from kebab.core.progress import Cancel
     from kebab.wire.record import NotFound, Reply, Request
 
 
@@ -67,6 +67,8 @@ class Interrupts:
     @contextmanager
     def cancelling(self, notice: Callable[[], None]) -> Iterator[Cancel]:
         """Yield a flag that the first interruption sets, after which `notice` is called."""
+        from kebab.core.progress import Cancel
+
         self._cancel, self._notice = Cancel(), notice
         try:
             yield self._cancel
@@ -146,9 +148,8 @@ class CommandContext:
         if self._loaded is None:
             from kebab.config.load import read_settings
 
-            path = Path(self.flags.config) if self.flags.config else None
             flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
-            self._loaded = read_settings(path, flags=flags)
+            self._loaded = read_settings(self.named_config_path, flags=flags)
         return self._loaded
 
     def find_settings(self) -> Settings | None:
@@ -270,28 +271,23 @@ class CommandContext:
             err = self.channels.err
             err.write_lines(render(reply, self.create_canvas(err)))
 
-    def write_json(self, reply: Reply, status: int | None) -> None:
-        """Write one line of JSON on stdout; `status` is None while it is unknown."""
-        self._write_line(self.channels.out, reply, status, self.command)
+    def write_event(self, reply: Reply, status: int | None = None) -> None:
+        """Write one line of JSON on stderr."""
+        self.write_json(reply, status, self.channels.err)
 
-    def write_event(
-        self, reply: Reply, status: int | None = None, *, command: str | None = None
+    def write_json(
+        self, reply: Reply, status: int | None, channel: OutputChannel | None = None
     ) -> None:
-        """Write one line of JSON on stderr; `command` replaces the name of this command."""
-        self._write_line(self.channels.err, reply, status, command or self.command)
-
-    def _write_line(
-        self, channel: OutputChannel, reply: Reply, status: int | None, command: str
-    ) -> None:
+        """Write one line of JSON, by default on stdout; `status` is None while it is unknown."""
         from kebab.wire.record import add_envelope, encode_json, format_timestamp
 
         now, code = format_timestamp(time.time()), None if status is None else int(status)
-        line: Any = add_envelope(reply, command=command, timestamp=now, exit_code=code)
+        line: Any = add_envelope(reply, command=self.command, timestamp=now, exit_code=code)
         if self.flags.config or self.flags.data_dir:
             from kebab.cli.hints import complete_hints
 
             line = complete_hints(to_builtins(line), self.flags)
-        channel.write_bytes(encode_json(line) + b"\n")
+        (channel or self.channels.out).write_bytes(encode_json(line) + b"\n")
 
     def repeat_command(self, *more: str, without: Sequence[str] = ()) -> str:
         """Return this command line for a shell with more words.

@@ -31,12 +31,12 @@ from kebab.search.answerability import (
 from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer, merge_documents
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
-from kebab.search.vector import VectorRetriever, build_degraded
 from kebab.wire.record import format_timestamp
 from kebab.wire.search import LeftOut, QueryParsed, SortName
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder, Vectors
+    from kebab.search.vector import VectorRetriever
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
 
 
@@ -96,10 +96,13 @@ class SearchEngine:
         self._mask = mask
         self._clock = clock
         self._embedder = embedder
-        retriever = VectorRetriever(
-            library=library, vectors=vectors, embedder=embedder, cache=cache
-        )
-        self._ranker = Ranker(library, retriever)
+
+        def open_retriever() -> "VectorRetriever":
+            from kebab.search.vector import VectorRetriever
+
+            return VectorRetriever(library=library, vectors=vectors, embedder=embedder, cache=cache)
+
+        self._ranker = Ranker(library, open_retriever)
 
     def search(self, query: Query) -> Page:
         """Return one page of hits.
@@ -147,6 +150,8 @@ class SearchEngine:
             channel.channel != "vector" or channel.partial is True for channel in degraded
         )
         if has_vectors and (count := self._library.count_pending()):
+            from kebab.search.vector import build_degraded
+
             embedded = 100 - max(1, round(100 * count / max(count, self._library.count_chunks())))
             reason = f"{embedded} % embedded"
             note = build_degraded(reason, "kebab ingest")

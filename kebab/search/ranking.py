@@ -19,10 +19,10 @@ from kebab.core.ids import DocNumber, Key
 from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import VectorMatches
 
 if TYPE_CHECKING:
     from kebab.core.ports import Vectors
+    from kebab.search.vector import VectorMatches
 
 Scores: TypeAlias = Mapping[Key, float]
 BoostScores: TypeAlias = Mapping[str, Scores]
@@ -231,7 +231,7 @@ def fuse_channels(
     parsed: ParsedQuery,
     need: float,
     evidence: Scores,
-    matches: VectorMatches,
+    matches: "VectorMatches",
     passages: PassageCache,
     vectors: "Callable[[], Vectors | None]",
 ) -> Scores:

@@ -38,10 +38,10 @@ from kebab.search.ranking import (
     rank_by_score,
 )
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import VectorMatches, VectorRetriever
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage
 
 if TYPE_CHECKING:
+    from kebab.search.vector import VectorMatches, VectorRetriever
     from kebab.store.sqlite.reader import SqliteReader
 
 CANDIDATE_LIMIT = 1000
@@ -168,11 +168,13 @@ def merge_documents(candidates: RankedCandidates, passages: PassageCache) -> Ran
 
 
 class Ranker:
-    """Ranks the chunks of one snapshot."""
+    """Ranks the chunks of one snapshot; a search by words opens no retriever of vectors."""
 
-    def __init__(self, library: "SqliteReader", retriever: VectorRetriever) -> None:
+    def __init__(
+        self, library: "SqliteReader", open_retriever: "Callable[[], VectorRetriever]"
+    ) -> None:
         self._library = library
-        self._retriever = retriever
+        self._open_retriever = open_retriever
         self._counts = lexical.TokenCounts(library)
 
     def rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> RankedCandidates:
@@ -217,7 +219,7 @@ class Ranker:
     ) -> RankedCandidates:
         """Return the candidates of a parsed query."""
         if mode is Mode.HYBRID and parsed.terms:
-            self._retriever.prepare(parsed)  # the model loads while words are searched
+            self._open_retriever().prepare(parsed)  # the model loads while words are searched
         weighted = lexical.weigh_terms(self._library, parsed, self._counts)
         if not parsed.terms:
             return self._list_allowed(parsed, weighted, timer, passages)
@@ -231,7 +233,7 @@ class Ranker:
         result = None
         if mode is not Mode.LEXICAL:
             keys = [key for key, _ in found]
-            result = self._retriever.retrieve(parsed, keys, CANDIDATE_LIMIT, mode)
+            result = self._open_retriever().retrieve(parsed, keys, CANDIDATE_LIMIT, mode)
             if isinstance(result, DegradedChannel):
                 timer.record("vector", 0, result.reason)
             else:
@@ -247,7 +249,7 @@ class Ranker:
         weighted: WeightedTerms,
         found: Sequence[KeyedScore],
         named: NameMatches,
-        result: VectorMatches | DegradedChannel | None,
+        result: "VectorMatches | DegradedChannel | None",
         passages: PassageCache,
     ) -> RankedCandidates:
         # The intent is how far the query names a topic or describes a need. It rests on the words,
@@ -256,10 +258,10 @@ class Ranker:
         # A share of what a good passage reaches, from 0 to slightly above 1.
         evidence = {key: score / (weighted.max_score or 1.0) for key, score in found}
         fused: Scores = evidence
-        matches = result if isinstance(result, VectorMatches) else None
+        matches = None if isinstance(result, DegradedChannel) else result
         if matches is not None:
             method = Mode.HYBRID if found else Mode.VECTOR
-            index = self._retriever.vectors
+            index = self._open_retriever().vectors
             intent = intent.weaken(measure_lexical_strength(evidence))
             fused = fuse_channels(parsed, intent.need, evidence, matches, passages, index)
         scores: Scores = fused

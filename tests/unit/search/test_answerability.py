@@ -116,7 +116,7 @@ def read(base):
         )
         passages = PassageCache(reader)
         query = Query(text=text, mode=mode)
-        found = Ranker(reader, retriever).rank(query, StageTimer(lambda: 0.0), passages)
+        found = Ranker(reader, lambda: retriever).rank(query, StageTimer(lambda: 0.0), passages)
         return read_signals(found, passages)
 
     return read

@@ -25,13 +25,16 @@ class _Retriever(VectorRetriever, frozen=True, kw_only=True):
 def _rank(base, text, cosines=None):
     reader = base.reader()
     query = Query(text=text, mode=Mode.LEXICAL if cosines is None else Mode.HYBRID)
-    retriever = _Retriever(
-        library=reader,
-        vectors=lambda: base.vectors,
-        embedder=lambda: base.embedder,
-        cosines=cosines or {},
+    passages, retriever = (
+        PassageCache(reader),
+        _Retriever(
+            library=reader,
+            vectors=lambda: base.vectors,
+            embedder=lambda: base.embedder,
+            cosines=cosines or {},
+        ),
     )
-    return Ranker(reader, retriever).rank(query, StageTimer(lambda: 0.0), PassageCache(reader))
+    return Ranker(reader, lambda: retriever).rank(query, StageTimer(lambda: 0.0), passages)
 
 
 def _keys(found):

@@ -16,7 +16,7 @@ def _rank(base, text, mode=Mode.HYBRID, **given):
         vectors=lambda: base.vectors,
         embedder=lambda: base.embedder,
     )
-    return Ranker(reader, retriever).rank(
+    return Ranker(reader, lambda: retriever).rank(
         Query(text=text, mode=mode, **given), StageTimer(lambda: 0.0), PassageCache(reader)
     )
 
