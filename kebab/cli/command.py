@@ -39,11 +39,7 @@ class Command(click.Command):
     """
 
     def __init__(
-        self,
-        name: str | None = None,
-        *,
-        examples: Sequence[str] = (),
-        **attrs: Any,
+        self, name: str | None = None, *, examples: Sequence[str] = (), **attrs: Any
     ) -> None:
         own = attrs.get("params") or []
         attrs["params"] = [*own, *select_global_options(own)]

@@ -29,11 +29,10 @@ _FIRST_FIELD = re.compile(r"\$\.(\w+)")
 
 
 class ErrorReport(NamedTuple):
-    """An exception with its public view, the command, and the output format."""
+    """An exception with its public view, and whether the caller wants JSON."""
 
     error: BaseException
     classified: ClassifiedError
-    command: str
     machine: bool
 
 
@@ -77,7 +76,7 @@ def report_error(context: CommandContext, error: BaseException) -> int:
     with suppress(Signal):  # when stdout cannot be written, stderr still reports the error
         context.on_error(classified)
     if report.machine:
-        context.write_event(classified.reply, classified.exit, command=report.command)
+        context.write_event(classified.reply, classified.exit)
     else:
         from kebab.cli.render.errors import render_error
 
@@ -108,7 +107,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     if hint is not None or classified.reply.hint == join_words(call):
         classified = _replace_hint(classified, hint)
     early = not context.flags_parsed and detect_json_output(context.arguments)
-    return ErrorReport(error, classified, context.command, context.flags.machine or early)
+    return ErrorReport(error, classified, context.flags.machine or early)
 
 
 def _choose_hint(
@@ -140,16 +139,16 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     from kebab.cli.options import detect_error_language
 
     ctx = error.ctx if isinstance(error, click.UsageError) else None
-    command, language = context.command, None
+    language = None
     if ctx is not None:
-        command = ctx.command_path.partition(" ")[2] or ctx.command_path
+        context.command = ctx.command_path.partition(" ")[2] or ctx.command_path
         language = detect_error_language(context.arguments, ctx.command)
     view = build_error_view(context, language)
-    classified = classify_error(convert_click_error(error), operation=command, view=view)
+    classified = classify_error(convert_click_error(error), operation=context.command, view=view)
     if ctx is not None:
         hint = _drop_unfit_line(getattr(error, "hint", None)) or f"{ctx.command_path} --help"
         classified = _replace_hint(classified, hint)
-    return ErrorReport(error, classified, command, detect_json_output(context.arguments))
+    return ErrorReport(error, classified, detect_json_output(context.arguments))
 
 
 def _drop_unfit_line(line: str | None) -> str | None:

@@ -41,10 +41,6 @@ _NEED_NO_SETTINGS = ("completion", "errors", "explain")
 _INFORM = ("--help", "--version")
 """Flags with which no command reads them."""
 
-_HINT_FIELDS = ("hint", "fix")
-_TEMPLATES = "error_row.v1"
-"""The record whose hints are templates for everybody."""
-
 
 def complete_hint(hint: str, flags: Flags) -> str:
     """Return a hint whose commands use the settings and the knowledge base of this call.
@@ -148,51 +144,51 @@ def _complete_command(text: str, flags: Flags) -> str:
 def complete_hints(value: Any, flags: Flags) -> Any:
     """Return a reply of built-in types in which every hint is complete, at any depth.
 
-    One that is too long then is null.
+    One that is too long then is null. Those of a row of the catalogue are templates and stay.
     """
     if isinstance(value, list):
         return [complete_hints(one, flags) for one in value]
-    if not isinstance(value, dict) or value.get("schema_version") == _TEMPLATES:
+    if not isinstance(value, dict) or value.get("schema_version") == "error_row.v1":
         return value
     return {
         name: limit_hint(complete_hint(one, flags))
-        if name in _HINT_FIELDS and isinstance(one, str)
+        if name in ("hint", "fix") and isinstance(one, str)
         else complete_hints(one, flags)
         for name, one in value.items()
     }
 
 
-VERBS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("find", "lookup", "query"), ("search",)),
-    **dict.fromkeys(("index", "add", "update", "refresh", "sync", "scan"), ("ingest",)),
-    **dict.fromkeys(("reindex", "rebuild", "embed"), ("ingest",)),
-    **dict.fromkeys(("show", "cat", "read", "get", "view", "print"), ("fetch",)),
-    **dict.fromkeys(("delete", "remove", "forget"), ("rm",)),
-    **dict.fromkeys(("status", "check", "health"), ("doctor",)),
-    **dict.fromkeys(("stats", "info"), ("schema",)),
-    **dict.fromkeys(("config", "settings", "configure"), ("help", "settings")),
-    **dict.fromkeys(("ls", "documents"), ("list",)),
-    **dict.fromkeys(("similar", "like"), ("related",)),
-    **dict.fromkeys(("toc", "headings"), ("outline",)),
-    **dict.fromkeys(("web", "ui", "graph"), ("open", "--web")),
-    **dict.fromkeys(("server", "start"), ("serve",)),
-    **dict.fromkeys(("backlinks", "links"), ("inspect",)),
-    **dict.fromkeys(("docs", "man"), ("help",)),
-    **dict.fromkeys(("tags", "tag", "filter"), ("help", "query")),
-    **dict.fromkeys(("login", "auth"), ("help", "security")),
-    "backup": ("export",),
-    "duplicates": ("dupes",),
-    "edit": ("open",),
-    "history": ("session", "list"),
-    "lint": ("review",),
-    "models": ("model", "list"),
-    "restore": ("import",),
-    "setup": ("install",),
-    "stop": ("serve", "--stop"),
-    "tui": ("search", "-i"),
-    "uninstall": ("help", "uninstall"),
-    "version": ("--version",),
+_SYNONYMS = {
+    "--version": "version",
+    "doctor": "status check health",
+    "dupes": "duplicates",
+    "export": "backup",
+    "fetch": "show cat read get view print",
+    "help": "docs man",
+    "help query": "tags tag filter",
+    "help security": "login auth",
+    "help settings": "config settings configure",
+    "help uninstall": "uninstall",
+    "import": "restore",
+    "ingest": "index add update refresh sync scan reindex rebuild embed",
+    "inspect": "backlinks links",
+    "install": "setup",
+    "list": "ls documents",
+    "model list": "models",
+    "open": "edit",
+    "open --web": "web ui graph",
+    "outline": "toc headings",
+    "related": "similar like",
+    "review": "lint",
+    "rm": "delete remove forget",
+    "schema": "stats info",
+    "search": "find lookup query",
+    "search -i": "tui",
+    "serve": "server start",
+    "serve --stop": "stop",
+    "session list": "history",
 }
+VERBS = {verb: call.split() for call, verbs in _SYNONYMS.items() for verb in verbs.split()}
 """Words of other programs, with what does the same here."""
 
 _COMPLETE = ("help", "--version")
@@ -206,35 +202,37 @@ _SENTENCE = 3
 """The fewest words that are read as a question instead of a command."""
 
 
-class UnknownName(click.UsageError):
-    """A word that names no command; `hint` is the call that was probably meant."""
+class UsageHintError(click.UsageError):
+    """A usage error whose `hint` is the call that was probably meant; `near` is its name."""
 
-    def __init__(self, message: str, near: str | None, hint: str, ctx: click.Context) -> None:
+    def __init__(
+        self, message: str, hint: str, ctx: click.Context | None = None, near: str | None = None
+    ) -> None:
         super().__init__(f"{message}, did you mean `{near}`?" if near else message, ctx)
         self.hint = hint
 
 
-def refuse_command(group: click.Group, ctx: click.Context, words: Sequence[str]) -> UnknownName:
+def refuse_command(group: click.Group, ctx: click.Context, words: Sequence[str]) -> UsageHintError:
     """Return the error for words whose first names no command of a group."""
     name, *rest = change_flags(words, drop=OUTPUT_FLAGS, with_value=OUTPUT_FLAGS[1:])
     message = f"no such command `{name}`"
     above = ctx.command_path.split()
     own, after = _find_call(group, ctx, name, rest)
     if not own:
-        return UnknownName(message, None, join_words([*above, "--help"]), ctx)
+        return UsageHintError(message, join_words([*above, "--help"]), ctx)
     meant = [*own, *after]
     unsafe = meant[0] in _UNSAFE and name not in VERBS
     incomplete = (not after and own[0] in _NEED_NAME) or not _can_parse(group, meant)
     if unsafe or incomplete:
         meant = [meant[0], "--help"]
-    return UnknownName(message, " ".join(own), join_words([*above, *meant]), ctx)
+    return UsageHintError(message, join_words([*above, *meant]), ctx, " ".join(own))
 
 
 def _find_call(
     group: click.Group, ctx: click.Context, name: str, rest: list[str]
 ) -> tuple[Sequence[str], list[str]]:
     """Return the command that was meant, and its arguments; no command if none is likely."""
-    own = VERBS.get(name, ("",))
+    own: Sequence[str] = VERBS.get(name, [""])
     is_sentence = ctx.parent is None and len(rest) + 1 >= _SENTENCE
     if ctx.parent and own[0] in group.list_commands(ctx):
         return own[:1], rest

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
     from kebab.app.facade import NameKind
     from kebab.wire.record import Reply, Request
 
-Completer = Callable[[click.Context, click.Parameter, str], list[str]]
 
-
-def complete(kind: NameKind) -> Completer:
+def complete(kind: NameKind) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return the completer of a flag or an argument."""
 
     def list_matches(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -151,7 +149,21 @@ def filter_options(command: F) -> F:
 
     All filters must match; the repeated values of one filter are alternatives.
     """
-    return add_options([*map(_create_filter, _FILTERS), _BASE], command)
+    from kebab.core.queries import FILTERS
+
+    options = []
+    for name, (metavar, text, kind) in _FILTERS.items():
+        row = FILTERS[name]
+        option = click.option(
+            *dict.fromkeys((row.flag, f"--{name.replace('_', '-')}")),
+            name,
+            multiple=row.repeats,
+            metavar=metavar,
+            help=f"{text} (repeatable)." if row.repeats else f"{text}.",
+            shell_complete=complete(kind) if kind else None,
+        )
+        options.append(option)
+    return add_options([*options, _BASE], command)
 
 
 def add_options(options: Sequence[Callable[[Any], Any]], command: F) -> F:
@@ -255,17 +267,6 @@ _FILTERS: dict[str, tuple[str, str, NameKind | None]] = {
     "until": ("WHEN", "Only documents before a date", None),
 }
 """The value, the help and the completed names of each filter that has a flag here."""
-
-
-def _create_filter(name: str) -> Callable[[Any], Any]:
-    """Return the option of a filter, which also has the name of its field."""
-    from kebab.core.queries import FILTERS
-
-    row, (metavar, text, kind) = FILTERS[name], _FILTERS[name]
-    more: dict[str, Any] = {"shell_complete": complete(kind)} if kind else {}
-    text += " (repeatable)." if row.repeats else "."
-    flags = dict.fromkeys((row.flag, f"--{name.replace('_', '-')}"))
-    return click.option(*flags, name, multiple=row.repeats, metavar=metavar, help=text, **more)
 
 
 _BASE = click.option(

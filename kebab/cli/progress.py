@@ -168,9 +168,7 @@ def choose_work_display(context: CommandContext, *, stream: bool = False) -> Dis
 
 
 def run_review(
-    context: CommandContext,
-    request: Request[R],
-    display: Display[ReviewEvent],
+    context: CommandContext, request: Request[R], display: Display[ReviewEvent]
 ) -> tuple[R, bool]:
     """Run a review or a translation; return the last page, and whether it was cancelled.
 

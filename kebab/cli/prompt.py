@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from kebab.cli.render.canvas import Canvas, create_canvas
 from kebab.errors.catalog import Cancelled, ConfirmationRequired
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from kebab.cli.context import CommandContext
     from kebab.cli.options import ColorChoice
 
+P = TypeVar("P")
+
 
 def find_terminal(channels: OutputChannels) -> OutputChannel | None:
     """Return the channel that shows typed text, None when stdin is no terminal."""
@@ -32,9 +34,9 @@ def find_terminal(channels: OutputChannels) -> OutputChannel | None:
 
 
 def confirm(
-    context: CommandContext, operation: str, plan: Callable[[Canvas], Iterable[str]]
+    context: CommandContext, operation: str, plan: P, render: Callable[[P, Canvas], Iterable[str]]
 ) -> None:
-    """Show a plan and ask for confirmation; an empty plan needs none.
+    """Show a plan and ask for confirmation; one that renders as nothing needs none.
 
     `operation` is the command without `kebab`, to be repeated with `--yes`.
 
@@ -46,7 +48,7 @@ def confirm(
     channel = context.channels.err
     if context.flags.machine or find_terminal(context.channels) is not channel:
         raise ConfirmationRequired(operation=operation)
-    lines = list(plan(context.create_canvas(channel)))
+    lines = list(render(plan, context.create_canvas(channel)))
     if not lines:
         return
     channel.write_lines(lines)
@@ -62,39 +64,36 @@ def confirm(
         raise Cancelled(operation=operation)
 
 
-class Prompt:
-    """Reads lines from the person at a terminal, with editing and history.
+def open_prompt(
+    channel: OutputChannel, color: ColorChoice, history: Path | None
+) -> Callable[[], str]:
+    """Return what reads lines from the person at a terminal, with editing and history.
 
-    `history` is the file with the lines of earlier processes; None stores no lines.
+    `history` is the file with the lines of earlier processes; None stores no lines. A line that
+    Ctrl-C cleared is empty, and the history keeps it. Ctrl-D raises `EOFError`, and Ctrl-C on an
+    empty line `KeyboardInterrupt`.
     """
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import ANSI
 
-    def __init__(self, channel: OutputChannel, color: ColorChoice, history: Path | None) -> None:
-        from prompt_toolkit import PromptSession
-        from prompt_toolkit.formatted_text import ANSI
+    keyboard, screen = open_devices(channel)
+    sign = ANSI(create_canvas(channel, color).strong("> "))
+    session: PromptSession[str] = PromptSession(
+        input=keyboard, output=screen, history=_open_history(history)
+    )
 
-        keyboard, screen = open_devices(channel)
-        self._channel = channel
-        self._prompt = ANSI(create_canvas(channel, color).strong("> "))
-        self._session: PromptSession[str] = PromptSession(
-            input=keyboard, output=screen, history=_open_history(history)
-        )
-
-    def __call__(self) -> str:
-        """Return the next line, empty when Ctrl-C cleared it; the history keeps a cleared line.
-
-        Raises:
-            EOFError: Ctrl-D.
-            KeyboardInterrupt: Ctrl-C on an empty line.
-        """
+    def read_line() -> str:
         try:
-            return self._session.prompt(self._prompt).strip()
+            return session.prompt(sign).strip()
         except KeyboardInterrupt:
-            typed = self._session.default_buffer.text
+            typed = session.default_buffer.text
             if not typed:
                 raise
             if typed.strip():  # the key Up recalls it
-                self._session.history.append_string(typed)
+                session.history.append_string(typed)
             return ""
+
+    return read_line
 
 
 def open_devices(channel: OutputChannel) -> tuple[Input, Output]:

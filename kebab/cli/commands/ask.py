@@ -27,7 +27,6 @@ from kebab.wire.record import find_exit_status
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from kebab.app.facade import Kebab
     from kebab.cli.channels import Display
     from kebab.cli.context import CommandContext
     from kebab.config.settings import Settings
@@ -65,14 +64,6 @@ def build_ask_request(settings: Settings, question: str, flags: dict[str, Any]) 
     """
     defaults = list_request_defaults("ask", settings)
     return build_request(AskRequest, flags, question=question, **defaults)
-
-
-def answer_question(
-    context: CommandContext, kebab: Kebab, request: AskRequest, display: Display[AnswerEvent]
-) -> Answer:
-    """Return the answer to a question; the display shows the progress."""
-    with report_events(context, display, context.channels.out) as reporter:
-        return kebab.run(request, report=reporter)
 
 
 def choose_answer_display(
@@ -130,7 +121,8 @@ def command(context: CommandContext, /, question: tuple[str, ...], **flags: Any)
     with context.open_kebab(settings) as kebab:
         outdated = refresh_folder(context, kebab, flags["folder"], [text])
         display = stream or choose_answer_display(context, settings, request)
-        reply = answer_question(context, kebab, request, display)
+        with report_events(context, display, context.channels.out) as reporter:
+            reply = kebab.run(request, report=reporter)
     found = reply.retrieval
     found = msgspec.structs.replace(found, degraded=[*outdated, *found.degraded])
     reply = msgspec.structs.replace(reply, retrieval=found)

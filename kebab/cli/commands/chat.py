@@ -6,18 +6,17 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from kebab.cli.command import declare_command
 from kebab.cli.commands.ask import (
-    answer_question,
     ask_options,
     build_ask_request,
     choose_answer_display,
     print_answer,
 )
 from kebab.cli.errors import run_reporting_errors
-from kebab.cli.prompt import Prompt, find_terminal
+from kebab.cli.hints import UsageHintError
+from kebab.cli.progress import report_events
+from kebab.cli.prompt import find_terminal, open_prompt
 from kebab.cli.render.canvas import clean
 from kebab.config.settings import Settings, resolve_paths
 from kebab.errors.signal import Exit
@@ -82,7 +81,8 @@ class Chat:
         request = build_ask_request(self._settings, question, self._flags)
         display = choose_answer_display(self._context, self._settings, request)
         try:
-            reply = answer_question(self._context, self._kebab, request, display)
+            with report_events(self._context, display, self._context.channels.out) as reporter:
+                reply = self._kebab.run(request, report=reporter)
         except KeyboardInterrupt:
             if self._context.interrupts.terminated:
                 raise
@@ -94,16 +94,7 @@ class Chat:
         self._context.channels.err.write_lines(lines)
 
 
-class ChatNeedsPersonError(click.UsageError):
-    """A program asks for a chat; `hint` is the command for programs."""
-
-    hint = "kebab ask --session NAME QUESTION"
-
-
-@declare_command(
-    "chat",
-    examples=("kebab chat", "kebab chat --session move --tag home"),
-)
+@declare_command("chat", examples=("kebab chat", "kebab chat --session move --tag home"))
 @ask_options
 def command(context: CommandContext, /, **flags: Any) -> Exit:
     """Ask one question after another.
@@ -114,9 +105,10 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     """
     terminal = find_terminal(context.channels)
     if context.flags.machine or terminal is None:
-        raise ChatNeedsPersonError("a chat is for people at a terminal")
+        call = "kebab ask --session NAME QUESTION"
+        raise UsageHintError("a chat is for people at a terminal", call)
     settings = context.load_settings()
     with context.open_kebab(settings) as kebab:
         chat = Chat(context, kebab, settings, flags)
         history = resolve_paths(settings).state / "chat_history" if chat.stores else None
-        return chat.run(Prompt(terminal, context.flags.color, history))
+        return chat.run(open_prompt(terminal, context.flags.color, history))

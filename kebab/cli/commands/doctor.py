@@ -1,6 +1,5 @@
 """`kebab doctor` checks the installation, and repairs it with `--fix`."""
 
-from functools import partial
 from typing import Any
 
 import click
@@ -9,11 +8,7 @@ from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
-from kebab.cli.render.health import (
-    render_doctor,
-    render_repair,
-    render_repair_plan,
-)
+from kebab.cli.render.health import render_doctor, render_repair, render_repair_plan
 from kebab.errors.signal import Exit
 from kebab.wire.health import DoctorRequest, RepairRequest
 
@@ -67,6 +62,6 @@ def command(context: CommandContext, /, *, files: bool, fix: bool, **repairs: An
         plan, _ = run_work(context, RepairRequest(dry_run=True, sources=sources))
         if dry_run or all(repair.outcome == "refused" for repair in plan.repairs):
             return context.print_reply(plan, render_repair_plan if dry_run else render_repair)
-        confirm(context, "doctor --fix", partial(render_repair_plan, plan))
+        confirm(context, "doctor --fix", plan, render_repair_plan)
     report, _ = run_work(context, RepairRequest(sources=sources))
     return context.print_reply(report, render_repair)

@@ -38,10 +38,9 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     two texts have in common, so it needs no model and works in every language. Passages of a few
     words are ignored. Only documents that match the filters are compared.
     """
-    settings = context.load_settings()
     if flags["exact"] and flags["threshold"] is not None:
         raise click.UsageError("`--exact` leaves nothing to `--threshold`")
-    reply, _ = run_work(context, build_request(DupesRequest, flags), settings)
+    reply, _ = run_work(context, build_request(DupesRequest, flags))
     number = str(min(reply.total, MAX_LIMIT))
     all_groups = context.repeat_command("-n", number, without=("-n", "--limit"))
     return context.print_reply(reply, partial(render_duplicates, all_groups=all_groups))

@@ -45,9 +45,8 @@ def command(
     """
     from kebab.evals import evaluate
 
-    settings = context.load_settings()
     with (
-        context.open_kebab(settings, read_only=True) as kebab,
+        context.open_kebab(read_only=True) as kebab,
         report_events(context, choose_work_display(context)) as reporter,
     ):
         reply = evaluate(kebab, queries, reporter, modes=modes, rerank=rerank)

@@ -12,10 +12,7 @@ from kebab.errors.signal import Exit
 from kebab.wire.error import ExplainRequest
 
 
-@declare_command(
-    "explain",
-    examples=(f"kebab explain {NotIndexed.code}",),
-)
+@declare_command("explain", examples=(f"kebab explain {NotIndexed.code}",))
 @click.argument("code", shell_complete=complete("codes"))
 def command(context: CommandContext, /, code: str) -> Exit:
     """Explain an error code.

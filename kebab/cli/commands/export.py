@@ -12,10 +12,7 @@ from kebab.errors.signal import Exit
 from kebab.wire.published import ArchiveManifest, ExportReport, ExportRequest
 
 
-@declare_command(
-    "export",
-    examples=("kebab export ~/kebab.zip", "kebab export kebab.zip --force"),
-)
+@declare_command("export", examples=("kebab export ~/kebab.zip", "kebab export kebab.zip --force"))
 @click.argument("path", metavar="FILE", type=click.Path())
 @click.option("--force", is_flag=True, help="Replace an existing regular file.")
 def command(context: CommandContext, *, path: str, force: bool) -> Exit:

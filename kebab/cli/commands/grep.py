@@ -7,13 +7,7 @@ import click
 
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
-from kebab.cli.options import (
-    Count,
-    build_request,
-    complete,
-    filter_options,
-    read_form,
-)
+from kebab.cli.options import Count, build_request, complete, filter_options, read_form
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import GrepRequest
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kebab.cli.command import COMMANDS, Group, declare_command, show_help
-from kebab.cli.hints import UnknownName, join_words
+from kebab.cli.hints import UsageHintError, join_words
 from kebab.cli.render.canvas import pad
 from kebab.core.spelling import find_likely_name
 from kebab.errors.signal import Exit
@@ -77,7 +77,7 @@ def _print_command_help(call: "CommandContext", words: tuple[str, ...]) -> Exit:
             near = find_likely_name(word, names)
             call_with_it = ["kebab", "help", *at.command_path.split()[1:], near or ""]
             hint = join_words(call_with_it) if near else context.command_path
-            raise UnknownName(f"no such page or command `{word}`", near, hint, context)
+            raise UsageHintError(f"no such page or command `{word}`", hint, context, near)
         assert isinstance(group, Group)
         below = group.get_command(at, word)
         assert below is not None

@@ -1,7 +1,6 @@
 """`kebab import` makes an exported file the knowledge base."""
 
 from collections.abc import Iterator
-from functools import partial
 
 import click
 
@@ -36,7 +35,7 @@ def command(context: CommandContext, *, path: str, dry_run: bool, yes: bool) -> 
     if not yes:
         plan, _ = run_work(context, ImportRequest(path=path, dry_run=True))
         if plan.replaced_documents is not None:
-            confirm(context, "import", partial(render_import_plan, plan))
+            confirm(context, "import", plan, render_import_plan)
     return context.print_reply(run_work(context, ImportRequest(path=path))[0], render_import)
 
 

@@ -52,8 +52,6 @@ from kebab.wire.health import (
 Entry = dict[str, Any]
 NAME = "kebab"
 """The name of the server in every client."""
-REMOTE_KEYS = ("url", "httpUrl", "serverUrl", "uri")
-"""The keys by which an entry names a server on the network instead of a program."""
 
 
 def find_program(arguments: Sequence[str]) -> list[str]:
@@ -82,7 +80,8 @@ def keeps_members(found: Any) -> bool:
 
     An entry that is no object, or that names a server on the network, is replaced as a whole.
     """
-    return isinstance(found, dict) and not any(key in found for key in REMOTE_KEYS)
+    remote = {"url", "httpUrl", "serverUrl", "uri"}
+    return isinstance(found, dict) and remote.isdisjoint(found)
 
 
 class Client(Struct, frozen=True):
@@ -157,7 +156,6 @@ _SKILL = Path("claude-code", "kebab", "SKILL.md")
 _TITLE = b"\n# kebab\n\n"
 
 _INDENT = re.compile(r"\n([ \t]+)\S")
-_COMMENT = "it has comments or trailing commas, which would be lost; add the entry by hand"
 _YAML_COMMENT = re.compile(r"(?:^|\s)#", re.MULTILINE)
 
 
@@ -216,8 +214,9 @@ def _read_values(path: Path, text: str) -> dict[str, Any]:
         else:
             values = json.loads(text)
     except json.JSONDecodeError as fault:
+        lost = "it has comments or trailing commas, which would be lost; add the entry by hand"
         where = f"line {fault.lineno}, column {fault.colno}"
-        raise EntryError(f"{where}: it is no JSON, or {_COMMENT}") from fault
+        raise EntryError(f"{where}: it is no JSON, or {lost}") from fault
     except (RecursionError, ValueError, yaml.YAMLError) as fault:
         raise EntryError(str(fault)) from fault
     if not isinstance(values, dict):
@@ -451,7 +450,7 @@ def command(context: CommandContext, /, client: str | None, **flags: bool) -> Ex
     if not uninstall and not places.is_found(found):
         context.warn(f"no sign of this client on this machine: {found.title}")
     if any(plan.is_needed for plan in plans) and not (flags["yes"] or dry_run):
-        confirm(context, f"install {client}", partial(render_diffs, plans))
+        confirm(context, f"install {client}", plans, render_diffs)
     program = find_unlisted_program()
     if program and not uninstall and "skill" in kinds:
         context.warn(f"`kebab` is not on the `PATH`; the skill says `{program}`")

@@ -16,10 +16,7 @@ _SETUP = "a client starts this command itself; set one up: kebab install CLIENT 
 """Tells a person who started the command on a terminal how it is meant."""
 
 
-@declare_command(
-    "mcp",
-    examples=("kebab mcp", "kebab mcp --data-dir ~/work/kebab --allow-write"),
-)
+@declare_command("mcp", examples=("kebab mcp", "kebab mcp --data-dir ~/work/kebab --allow-write"))
 @click.option("--allow-write", is_flag=True, help="Offer the tool `ingest`.")
 @click.option("--with-ask", is_flag=True, help="Offer the tool `ask`, for clients without a model.")
 @click.option(

@@ -130,19 +130,13 @@ def _find_place(context: CommandContext, ref: str) -> FetchResult | NotFound:
 _TERMINAL_EDITORS = (
     "vi vim nvim view nano pico rnano micro kak hx helix joe jed mg ne emacs emacsclient less"
 )
+_JETBRAINS = "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet"
 _EDITORS = {
-    f"{_TERMINAL_EDITORS} gvim mvim gedit xed pluma gnome-text-editor bbedit": (
-        "+{line}",
-        "{file}",
-    ),
-    "code code-insiders codium vscodium cursor windsurf positron": ("--goto", "{file}:{line}"),
-    "subl sublime_text zed zeditor atom pulsar lapce": ("{file}:{line}",),
-    "idea pycharm webstorm goland clion rubymine phpstorm rustrover rider fleet kate kwrite mate": (
-        "--line",
-        "{line}",
-        "{file}",
-    ),
-    "notepad++": ("-n{line}", "{file}"),
+    f"{_TERMINAL_EDITORS} gvim mvim gedit xed pluma gnome-text-editor bbedit": "+{line} {file}",
+    "code code-insiders codium vscodium cursor windsurf positron": "--goto {file}:{line}",
+    "subl sublime_text zed zeditor atom pulsar lapce": "{file}:{line}",
+    f"{_JETBRAINS} kate kwrite mate": "--line {line} {file}",
+    "notepad++": "-n{line} {file}",
 }
 """How editors take a line; the JetBrains editors take `--line` before the file."""
 
@@ -166,7 +160,8 @@ def build_open_command(
     name = PurePath(words[0]).name.lower().removesuffix(".exe") if words else ""
     if words and not (in_window and name in _TERMINAL_EDITORS.split()):
         found = (syntax for names, syntax in _EDITORS.items() if name in names.split())
-        return [*words, *(one.format(file=file, line=line) for one in next(found, ("{file}",)))]
+        syntax = next(found, "{file}").split()
+        return [*words, *(one.format(file=file, line=line) for one in syntax)]
     remedy = f"kebab fetch {shlex.quote(ref)}"
     if line is not None:
         remedy = _WINDOW_REMEDY if in_window else f"export EDITOR={platform.find_editor()}"

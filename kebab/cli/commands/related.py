@@ -31,6 +31,5 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     last. The command compares stored vectors and loads no model; a document without vectors is
     compared by its words. Results must match all filters.
     """
-    settings = context.load_settings()
     request = build_request(RelatedRequest, flags)
-    return context.print_reply(context.run(request, settings), render_related)
+    return context.print_reply(context.run(request), render_related)

@@ -1,7 +1,5 @@
 """`kebab reset` deletes the index."""
 
-from functools import partial
-
 import click
 
 from kebab.cli.command import declare_command
@@ -25,5 +23,5 @@ def command(context: CommandContext, *, yes: bool, models: bool) -> Exit:
     """
     if not yes:
         plan = context.run(ResetRequest(models=models, dry_run=True))
-        confirm(context, "reset", partial(render_reset_plan, plan))
+        confirm(context, "reset", plan, render_reset_plan)
     return context.print_reply(context.run(ResetRequest(models=models)), render_reset)

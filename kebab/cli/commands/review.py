@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,7 @@ import click
 from msgspec.structs import replace
 
 from kebab.cli.command import declare_command
-from kebab.cli.options import (
-    build_request,
-    field_options,
-    ndjson_option,
-    refuse_contradictions,
-)
+from kebab.cli.options import build_request, field_options, ndjson_option, refuse_contradictions
 from kebab.cli.progress import EventLines, run_review, stream_review
 from kebab.cli.prompt import confirm
 from kebab.cli.render.canvas import clean
@@ -37,12 +31,7 @@ from kebab.errors.signal import Exit
 from kebab.review.items import ItemLocator
 from kebab.server.events import ReviewEncoder
 from kebab.wire.record import NotFound, find_exit_status
-from kebab.wire.review import (
-    AgentItems,
-    ReviewApplyRequest,
-    ReviewRequest,
-    TranslateRequest,
-)
+from kebab.wire.review import AgentItems, ReviewApplyRequest, ReviewRequest, TranslateRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -147,33 +136,35 @@ def command(context: CommandContext, /, names: tuple[str, ...], form: str, **fla
         if changed != _HEAD and Path(changed).exists():
             flags["changed"], names = _HEAD, (changed, *names)
         names = names or (() if flags["run_id"] else (".",))
-    _check_flags(flags, names, form, json=context.flags.machine)
+    machine, stream = context.flags.machine, flags["stream"]
+    _check_flags(flags, names, form, json=machine)
+    fields = {name: value for name, value in flags.items() if name not in _OWN_FLAGS}
+    all_pages = not machine or flags["apply"] or stream  # `--json` has one page
+    request = build_request(ReviewRequest, fields, names=names, all_pages=all_pages)
     if flags["apply"]:
-        request = _build_request(names, flags, all_pages=True)
         return review_and_apply(context, request, **{name: flags[name] for name in _APPLY_FLAGS})
-    if flags["stream"]:
-        return stream_review(context, _build_request(names, flags, all_pages=True))
-    if context.flags.machine:
-        page, cancelled = review_quietly(context, _build_request(names, flags))
-        return context.print_reply(page, lambda *_: (), Exit.INTERRUPTED if cancelled else None)
-    return review_and_show(context, _build_request(names, flags, all_pages=True), form)
+    if machine:
+        return review_for_program(context, request, stream=stream)
+    return review_and_show(context, request, form)
 
 
-def _build_request(
-    names: tuple[str, ...], flags: dict[str, Any], *, all_pages: bool = False
-) -> ReviewRequest:
-    """Return the request of a review; without `all_pages` it asks for one page."""
-    own = {name: value for name, value in flags.items() if name not in _OWN_FLAGS}
-    return build_request(ReviewRequest, own, names=names, all_pages=all_pages)
+def review_for_program(
+    context: CommandContext, request: ReviewRequest | TranslateRequest, *, stream: bool
+) -> Exit:
+    """Print one page, or all events of the run."""
+    if stream:
+        return stream_review(context, request)
+    page, cancelled = review_quietly(context, request)
+    return context.print_reply(page, lambda *_: (), Exit.INTERRUPTED if cancelled else None)
 
 
 class FindingsText:
-    """Shows findings below their file; as `lines`, one line each with the summary on stderr."""
+    """Shows findings below their file; in a pipe one line each, with the summary on stderr."""
 
-    def __init__(self, context: CommandContext, *, lines: bool) -> None:
+    def __init__(self, context: CommandContext) -> None:
         self._out, self._err = context.channels
-        self._canvas = context.create_canvas(self._err if lines else self._out)
-        self._lines = lines
+        self._lines = not self._out.is_terminal
+        self._canvas = context.create_canvas(self._err if self._lines else self._out)
         self._file: str | None = None
 
     def add(self, page: AgentItems, located: LocatedPage) -> None:
@@ -250,7 +241,7 @@ def review_and_show(context: CommandContext, request: ReviewRequest, form: str) 
     """Show all findings."""
     out, locator = context.channels.out, ItemLocator()
     log = SarifLog() if form == "sarif" else None
-    text = FindingsText(context, lines=not out.is_terminal)
+    text = FindingsText(context)
     add = log.add if log else text.add
     display = ReviewDisplay(context, lambda page: add(page, locator.locate(page)))
     reply, cancelled = run_review(context, request, display)
@@ -316,5 +307,5 @@ def review_and_apply(
         if dry_run or isinstance(plan, NotFound):
             return context.print_reply(plan, render_applied)
         operation = f"review --run-id {shlex.quote(run_id)} --apply" + " --unsafe" * unsafe
-        confirm(context, operation, partial(render_fix_plan, plan))
+        confirm(context, operation, plan, render_fix_plan)
     return context.print_reply(context.run(fixes), render_applied)

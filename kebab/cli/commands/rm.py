@@ -10,10 +10,7 @@ from kebab.errors.signal import Exit
 from kebab.wire.library import RmRequest
 
 
-@declare_command(
-    "rm",
-    examples=("kebab rm notes/draft.md", "kebab rm 3f2a91 77b0c4"),
-)
+@declare_command("rm", examples=("kebab rm notes/draft.md", "kebab rm 3f2a91 77b0c4"))
 @click.argument(
     "names", nargs=-1, required=True, metavar="NAME…", shell_complete=complete("documents")
 )

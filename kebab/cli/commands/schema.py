@@ -118,11 +118,8 @@ def list_commands(*, reading: bool = False) -> CommandList:
 
     Those for `reading` are what an agent needs, in 1,000 characters of text.
     """
-
-    @filter_options
-    def carry() -> None: ...
-
-    filters = {_format_option(one): one for one in click.command()(carry).params}
+    carrier = click.command("filters")(filter_options(lambda: None))
+    filters = {_format_option(one): one for one in carrier.params}
     # `--output-format json` is `--json`.
     shared = [one for one in create_global_options() if one.name != "output_format"]
     if reading:
@@ -154,13 +151,13 @@ def _format_usage(path: str, command: Command, filters: Mapping[str, click.Param
             words = one.make_metavar(context).strip("[]….{}") + "…" * (one.nargs != 1)
             arguments.append(words if one.required else f"[{words}]")
     options = [one for one in command.params if not isinstance(one, GlobalOption | click.Argument)]
-    shared: list[click.Parameter] = []
-    own: list[click.Parameter] = []
-    for option in options:
+
+    def is_filter(option: click.Parameter) -> bool:
         same = filters.get(_format_option(option))
-        is_filter = same is not None and vars(same).get("help") == vars(option).get("help")
-        (shared if is_filter else own).append(option)
-    group = ["[FILTERS]"] * bool(shared)
+        return same is not None and vars(same).get("help") == vars(option).get("help")
+
+    own = [option for option in options if not is_filter(option)]
+    group = ["[FILTERS]"] * (len(own) < len(options))
     return " ".join(filter(None, [path, *arguments, *group, _format_options(own)]))
 
 

@@ -37,9 +37,7 @@ from kebab.wire.search import (
 )
 
 if TYPE_CHECKING:
-    from kebab.app.facade import Kebab
     from kebab.cli.render.canvas import Canvas
-    from kebab.cli.render.hits import Paging
 
 _EXAMPLES = (
     'kebab search "how do I restore a backup"',
@@ -71,11 +69,26 @@ def _check_flags(query: tuple[str, ...], flags: dict[str, Any]) -> None:
 
 
 def _render_page(
-    context: CommandContext, form: str, paging: "Paging", reply: SearchResponse, canvas: "Canvas"
+    context: CommandContext,
+    form: str,
+    flags: dict[str, Any],
+    reply: SearchResponse,
+    canvas: "Canvas",
+    *,
+    whole: bool,
 ) -> Iterator[str]:
     """Return the lines of a page in a form of text output; notes on paths go to stderr."""
-    from kebab.cli.render.hits import render_hits, render_notes
+    from kebab.cli.render.hits import Paging, format_added_words, render_hits, render_notes
 
+    chosen = any(flags[name] for name in ("limit", "cursor", "trace", "detail"))
+    paging = Paging(
+        grows=form != "compact",
+        fits_screen=not (chosen or whole),
+        shows_weak=whole,
+        whole=bool(flags["detail"]),
+        # A program that has made the call gets only the flags to add.
+        repeat=format_added_words if form == "compact" else context.repeat_command,
+    )
     if form == "text":
         return render_hits(reply, canvas, paging)
     from kebab.cli.render import compact
@@ -83,7 +96,7 @@ def _render_page(
     if form == "compact":
         more = reply.has_more and reply.next_cursor and reply.hits
         next_page = paging.suggest_more(reply) if more else ""
-        return compact.render_compact(reply, canvas, next_page, shows_weak=paging.shows_weak)
+        return compact.render_compact(reply, canvas, next_page, shows_weak=whole)
     context.print_notes(reply, partial(render_notes, paging=paging))
     return compact.render_paths(reply, canvas)
 
@@ -188,47 +201,26 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
         # Commands that repeat this one have the query.
         context.arguments = tuple(text if one == query[0] else one for one in context.arguments)
     request = build_request(SearchRequest, fields, query=text)
+    outdated: list[DegradedChannel] = []
     with context.open_kebab(settings) as kebab:
-        outdated = _refresh_folder(context, kebab, folder, [request.query, *request.queries])
+        if folder is not None:  # other searches do not load what ingests
+            from kebab.cli.progress import refresh_folder
+
+            outdated = refresh_folder(context, kebab, folder, [request.query, *request.queries])
         reply = kebab.run(request)
     reply = msgspec.structs.replace(reply, degraded=[*outdated, *reply.degraded])
     if frames:
         status = find_exit_status(reply)
         frames.finish(status, reply)
         return status
-
-    def render(reply: SearchResponse, canvas: "Canvas") -> Iterator[str]:
-        from kebab.cli.render.hits import Paging, format_added_words
-
-        # A page of the size that a person asks for is not shortened.
-        whole = show_all or (form == "text" and flags["limit"] is not None)
-        chosen = any(flags[name] for name in ("limit", "cursor", "trace", "detail"))
-        paging = Paging(
-            grows=form != "compact",
-            fits_screen=not (chosen or whole),
-            shows_weak=whole,
-            whole=bool(flags["detail"]),
-            # A program that has made the call gets only the flags to add.
-            repeat=format_added_words if form == "compact" else context.repeat_command,
-        )
-        return _render_page(context, form, paging, reply, canvas)
-
     if to_person and not context.flags.read_only:
         from kebab.app.last_hits import store_hits
 
         store_hits(settings, reply)
+    # A page of the size that a person asks for is not shortened.
+    whole = show_all or (form == "text" and flags["limit"] is not None)
+    render = partial(_render_page, context, form, flags, whole=whole)
     return context.print_reply(reply, render)
-
-
-def _refresh_folder(
-    context: CommandContext, kebab: "Kebab", folder: str | None, queries: list[str]
-) -> list[DegradedChannel]:
-    """Do what `--in` asks for; other searches do not load what ingests."""
-    if folder is None:
-        return []
-    from kebab.cli.progress import refresh_folder
-
-    return refresh_folder(context, kebab, folder, queries)
 
 
 def _pick_hit(
@@ -242,6 +234,7 @@ def _pick_hit(
     from kebab.cli.channels import OutputChannels
     from kebab.cli.commands.open import build_open_command, run_command
     from kebab.cli.picker import Selection, pick_hit
+    from kebab.cli.progress import refresh_folder
     from kebab.cli.prompt import find_terminal
     from kebab.cli.render.hits import format_location, get_line
 
@@ -249,7 +242,7 @@ def _pick_hit(
     if context.flags.machine or channel is None:
         raise click.UsageError("`--interactive` needs a terminal and prints no JSON")
     with context.open_kebab(settings) as kebab:
-        _refresh_folder(context, kebab, folder, ["any query"])
+        refresh_folder(context, kebab, folder, ["any query"])
 
         def search(text: str) -> SearchResponse:
             changes = {"query": text, "detail": "passages"}
@@ -272,12 +265,13 @@ def _pick_hit(
 def _search_lines(
     context: CommandContext, /, settings: Settings, defaults: dict[str, Any], folder: str | None
 ) -> Exit:
+    from kebab.cli.progress import refresh_folder
     from kebab.server.events import search_lines
 
     lines = iter(sys.stdin.buffer.readline, b"") if sys.stdin else ()
     statuses = set[Exit]()
     with context.open_kebab(settings) as kebab:
-        _refresh_folder(context, kebab, folder, ["all lines"])
+        refresh_folder(context, kebab, folder, ["all lines"])
         for item, status in search_lines(kebab.run, lines, settings, defaults):
             context.write_json(item, None)
             statuses.add(status)

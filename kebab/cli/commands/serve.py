@@ -230,14 +230,11 @@ def build_options(context: CommandContext, *, allow_write: bool) -> ServerOption
     )
 
 
-def _name_field(flag: str) -> str:
-    """Return the field of a tool's arguments that a flag sets, empty when none does."""
-    return "" if flag in ("--verbose", "--max-count") else flag.removeprefix("--").replace("-", "_")
-
-
+_FIELDLESS = dict.fromkeys(("--verbose", "--max-count"), "")
+"""The flags that no field of a tool's arguments stands for."""
 _PIPE = Canvas(
-    complete=lambda hint: "" if " --" in hint else hint,  # no tool has flags
-    name_flag=_name_field,
+    complete=lambda hint: "" if " --" in hint else hint,  # no tool has flags, but fields
+    name_flag=lambda flag: _FIELDLESS.get(flag, flag.removeprefix("--").replace("-", "_")),
 )
 
 

@@ -1,7 +1,5 @@
 """`kebab session list|show|rm` lists, shows or deletes ask sessions."""
 
-from functools import partial
-
 import click
 
 from kebab.cli.command import Group
@@ -57,6 +55,6 @@ def rm(
     if all_sessions:
         stored = context.run(SessionListRequest())
         if not yes:
-            confirm(context, "session rm --all", partial(render_removal_plan, stored))
+            confirm(context, "session rm --all", stored, render_removal_plan)
         chosen = [session.name for session in stored.sessions]
     return context.print_reply(context.run(SessionRmRequest(names=chosen)), render_removed_sessions)

@@ -1,7 +1,6 @@
 """`kebab source list|add|rm` lists sources, adds a published base, or removes a source."""
 
 import shlex
-from functools import partial
 from typing import Any
 
 import click
@@ -83,6 +82,5 @@ def rm(context: CommandContext, /, name: str, *, yes: bool) -> Exit:
         plan = context.run(SourceRmRequest(name=name, dry_run=True))
         if isinstance(plan, NotFound):
             return context.print_reply(plan, render_removed_source)
-        operation = f"source rm {shlex.quote(name)}"
-        confirm(context, operation, partial(render_source_removal_plan, plan))
+        confirm(context, f"source rm {shlex.quote(name)}", plan, render_source_removal_plan)
     return context.print_reply(context.run(SourceRmRequest(name=name)), render_removed_source)

@@ -8,24 +8,14 @@ import click
 from msgspec.structs import replace
 
 from kebab.cli.command import declare_command
-from kebab.cli.commands.review import RUN_HELP, ReviewDisplay, review_quietly
-from kebab.cli.options import (
-    build_request,
-    field_options,
-    ndjson_option,
-    refuse_contradictions,
-)
-from kebab.cli.progress import run_review, stream_review
+from kebab.cli.commands.review import RUN_HELP, ReviewDisplay, review_for_program
+from kebab.cli.options import build_request, field_options, ndjson_option, refuse_contradictions
+from kebab.cli.progress import run_review
 from kebab.cli.render.review import render_outcome, render_positions
 from kebab.errors.signal import Exit
 from kebab.review.items import ItemLocator
 from kebab.wire.record import NotFound
-from kebab.wire.review import (
-    TRANSLATION,
-    AgentItems,
-    TranslatedText,
-    TranslateRequest,
-)
+from kebab.wire.review import TRANSLATION, AgentItems, TranslatedText, TranslateRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,12 +65,10 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     """
     stream = flags.pop("stream")
     _check_flags(flags)
-    if stream:
-        return stream_review(context, _build_request(flags, all_pages=True))
     if context.flags.machine:
-        page, cancelled = review_quietly(context, _build_request(flags))
-        return context.print_reply(page, lambda *_: (), Exit.INTERRUPTED if cancelled else None)
-    request = _build_request(flags, with_text=True, all_pages=True)
+        request = build_request(TranslateRequest, flags, all_pages=stream)
+        return review_for_program(context, request, stream=stream)
+    request = build_request(TranslateRequest, flags, with_text=True, all_pages=True)
     lines: list[str] = []  # the findings, because the text comes first
     locator = ItemLocator()
     display = ReviewDisplay(
@@ -106,7 +94,3 @@ def _check_flags(given: dict[str, Any]) -> None:
         (name and not given["to"], "`DOC` goes with `--to`"),
         (cursor and not run_id, "`--cursor` goes with `--run-id`"),
     )
-
-
-def _build_request(flags: dict[str, Any], **more: bool) -> TranslateRequest:
-    return build_request(TranslateRequest, flags, **more)

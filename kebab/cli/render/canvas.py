@@ -69,16 +69,15 @@ def pad(text: str, width: int) -> str:
     return text + " " * (width - measure_width(text))
 
 
-_BLANKS = "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"
 _CONTROLS = re.compile(
     "[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 )
-_BLANK = dict.fromkeys(map(ord, _BLANKS), " ")
+_BLANKS = dict.fromkeys(map(ord, "\t\n\v\f\r\x1c\x1d\x1e\x85\u2028\u2029"), " ")
 
 
 def clean(text: str) -> str:
     """Return text as one line: every blank is a space, and `U+FFFD` replaces control characters."""
-    return _CONTROLS.sub("\ufffd", text.translate(_BLANK))
+    return _CONTROLS.sub("\ufffd", text.translate(_BLANKS))
 
 
 def clean_lines(text: str) -> str:
@@ -88,11 +87,7 @@ def clean_lines(text: str) -> str:
     )
 
 
-_FORMATS = {
-    "none": "",
-    "default": "file://{path}",
-    "vscode": "vscode://file{path}:{line}",
-}
+_FORMATS = {"none": "", "default": "file://{path}", "vscode": "vscode://file{path}:{line}"}
 
 
 def build_link(file: str | None, line: int | None, form: str, page: int | None = None) -> str:
@@ -147,12 +142,7 @@ class Canvas(Struct, frozen=True):
         return self.width is not None
 
     def paint(
-        self,
-        text: str,
-        *,
-        fg: str | None = None,
-        bold: bool = False,
-        dim: bool = False,
+        self, text: str, *, fg: str | None = None, bold: bool = False, dim: bool = False
     ) -> str:
         """Return text in a style if the canvas has colour."""
         if not self.color or not text or not (fg or bold or dim):

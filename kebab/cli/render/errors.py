@@ -13,12 +13,7 @@ from kebab.cli.render.canvas import (
     render_columns,
     render_fields,
 )
-from kebab.wire.error import (
-    ErrorAudit,
-    ErrorCatalog,
-    ErrorReply,
-    ErrorStats,
-)
+from kebab.wire.error import ErrorAudit, ErrorCatalog, ErrorReply, ErrorStats
 
 _ID = 12
 """How many characters of a correlation id are shown; `kebab errors --id` takes a prefix."""

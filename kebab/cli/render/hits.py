@@ -17,13 +17,7 @@ from kebab.cli.render.canvas import (
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.core.queries import FILTERS
 from kebab.search.citations import decode_percent, find_fragment, get_cited_lines, locate_hit
-from kebab.wire.citation import (
-    CellCitation,
-    Citation,
-    FetchedPlace,
-    Freshness,
-    PageCitation,
-)
+from kebab.wire.citation import CellCitation, Citation, FetchedPlace, Freshness, PageCitation
 from kebab.wire.coverage import (
     describe_absent_words,
     describe_gaps,

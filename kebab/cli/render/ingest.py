@@ -5,13 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kebab.cli.render.canvas import (
-    Canvas,
-    clean,
-    format_bytes,
-    format_duration,
-    pluralize,
-)
+from kebab.cli.render.canvas import Canvas, clean, format_bytes, format_duration, pluralize
 from kebab.core.documents import is_cut
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type

@@ -48,7 +48,7 @@ PAINTS: Mapping[SeverityName, Callable[[Canvas, str], str]] = {
     "warning": Canvas.warning,
     "suggestion": Canvas.location,
 }
-"""The style of each severity."""
+"""The style of each severity, the worst first."""
 
 
 def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
@@ -78,7 +78,6 @@ def render_excerpt(located: LocatedItem, canvas: Canvas) -> Iterator[str]:
         yield from canvas.wrap(clean(f"{done}{note}"), f"{_INDENT}{canvas.success('fix:')} ")
 
 
-_SEVERITIES: tuple[SeverityName, ...] = ("error", "warning", "suggestion")
 _SEVERITY_WIDTH = 10
 _STATES: dict[FileState, str] = {
     "same": "",
@@ -176,8 +175,9 @@ def render_summary(tally: ReviewTally, canvas: Canvas) -> Iterator[str]:
     if len(tally.files) < tally.documents:
         scope = f"{len(tally.files)} of {scope}"
     yield canvas.strong(f"{total} {place} {scope}")
+    order = [*PAINTS]
     found = sorted(
-        tally.by_rule.items(), key=lambda row: (_SEVERITIES.index(row[0][0]), -row[1], row[0][1])
+        tally.by_rule.items(), key=lambda row: (order.index(row[0][0]), -row[1], row[0][1])
     )
     rows = [
         (f"{count:,}", rule, PAINTS[severity](canvas, severity))
@@ -286,17 +286,15 @@ class SarifLog:
 
         self._root = Path.cwd()
         self._base = f"{self._root.as_uri().rstrip('/')}/"
-        self._rules: list[dict[str, Any]] = []
+        self._rules: dict[str, dict[str, Any]] = {}
         for rule in (*(type(one) for one in RULES), *LINTERS):
             told = [" ".join(one.split()) for one in cleandoc(rule.__doc__ or "").split("\n\n")]
-            row = {
+            self._rules[rule.id] = {
                 "id": rule.id,
                 "shortDescription": {"text": told[0]},
                 "fullDescription": {"text": "\n\n".join(told[1:])},
                 "defaultConfiguration": {"level": _LEVELS[rule.severity]},
             }
-            self._rules.append(row)
-        self._indexes = {rule["id"]: index for index, rule in enumerate(self._rules)}
         self._results: list[dict[str, Any]] = []
 
     def add(self, page: AgentItems, located: LocatedPage) -> None:
@@ -315,24 +313,20 @@ class SarifLog:
                     "endLine": one.end.line,
                     "endColumn": one.end.utf16,
                 }
+            name = name_finding(one.item)
+            # The kinds of the model's findings are added.
+            text = f"Finds {name.replace('_', ' ')} with a language model."
+            self._rules.setdefault(name, {"id": name, "shortDescription": {"text": text}})
             self._results.append(
                 {
-                    "ruleId": name_finding(one.item),
-                    "ruleIndex": self._find_rule(name_finding(one.item)),
+                    "ruleId": name,
+                    "ruleIndex": [*self._rules].index(name),
                     "level": _LEVELS[one.item.s],
                     "message": {"text": one.item.r},
                     "locations": [{"physicalLocation": physical}],
                     "partialFingerprints": {"kebabUid/v1": one.item.uid},
                 }
             )
-
-    def _find_rule(self, name: str) -> int:
-        """Return the index of a rule; the kinds of the model's findings are added."""
-        if name not in self._indexes:
-            self._indexes[name] = len(self._rules)
-            text = f"Finds {name.replace('_', ' ')} with a language model."
-            self._rules.append({"id": name, "shortDescription": {"text": text}})
-        return self._indexes[name]
 
     def render(self, tally: ReviewTally, *, completed: bool = True) -> Iterator[str]:
         """Yield the lines of the log; what was not reviewed is a notification of the tool."""
@@ -349,7 +343,7 @@ class SarifLog:
                     "name": "kebab",
                     "version": __version__,
                     "semanticVersion": __version__,
-                    "rules": self._rules,
+                    "rules": [*self._rules.values()],
                 }
             },
             "columnKind": "utf16CodeUnits",

@@ -21,9 +21,9 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from kebab.cli.channels import open_channels
-from kebab.cli.prompt import Prompt, find_terminal
+from kebab.cli.prompt import find_terminal, open_prompt
 channels = open_channels()
-ask = Prompt(find_terminal(channels), "never", Path(sys.argv[1]) if len(sys.argv) > 1 else None)
+ask = open_prompt(find_terminal(channels), "never", Path(sys.argv[1]) if sys.argv[1:] else None)
 while True:
     try:
         channels.out.write("<" + ask() + ">\\n")
@@ -164,7 +164,7 @@ def asked(monkeypatch):
         context = CommandContext(
             OutputChannels(channel, channel), Interrupts(lambda: None), flags=Flags(**flags)
         )
-        confirm(context, "wipe", lambda _: plan)
+        confirm(context, "wipe", plan, lambda plan, _: plan)
         os.write(far, b"\nend")
         return _screen(near)
 
@@ -214,7 +214,7 @@ def test_an_interruption_ends_the_line_of_the_question(monkeypatch):
     context = CommandContext(OutputChannels(channel, channel), Interrupts(lambda: None))
 
     with pytest.raises(KeyboardInterrupt):
-        confirm(context, "wipe", lambda _: PLAN)
+        confirm(context, "wipe", PLAN, lambda plan, _: plan)
     os.write(far, b"end")
     assert _screen(near).endswith("go on? [y/N] \r\nend")
     os.close(near)
