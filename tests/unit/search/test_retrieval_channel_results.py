@@ -25,16 +25,14 @@ class _Retriever(VectorRetriever, frozen=True, kw_only=True):
 def _rank(base, text, cosines=None):
     reader = base.reader()
     query = Query(text=text, mode=Mode.LEXICAL if cosines is None else Mode.HYBRID)
-    passages, retriever = (
-        PassageCache(reader),
-        _Retriever(
-            library=reader,
-            vectors=lambda: base.vectors,
-            embedder=lambda: base.embedder,
-            cosines=cosines or {},
-        ),
+    retriever = _Retriever(
+        library=reader,
+        vectors=lambda: base.vectors,
+        embedder=lambda: base.embedder,
+        cosines=cosines or {},
     )
-    return Ranker(reader, lambda: retriever).rank(query, StageTimer(lambda: 0.0), passages)
+    ranker = Ranker(reader, lambda: retriever)
+    return ranker.rank(query, StageTimer(lambda: 0.0), PassageCache(reader))
 
 
 def _keys(found):

@@ -12,9 +12,7 @@ from kebab.search.vector import VectorRetriever
 def _rank(base, text, mode=Mode.HYBRID, **given):
     reader = base.reader()
     retriever = VectorRetriever(
-        library=reader,
-        vectors=lambda: base.vectors,
-        embedder=lambda: base.embedder,
+        library=reader, vectors=lambda: base.vectors, embedder=lambda: base.embedder
     )
     return Ranker(reader, lambda: retriever).rank(
         Query(text=text, mode=mode, **given), StageTimer(lambda: 0.0), PassageCache(reader)
