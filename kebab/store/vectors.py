@@ -193,7 +193,10 @@ class LanceVectors(MappedVectors):
             self._write(added, deleted)
         except StoreCorrupt:
             self.rebuild()
-            self._write(added, deleted)
+            stored = set(self.list_keys(verify=True))  # the first attempt may have added them
+            added = [row for row in added if row.key not in stored]
+            if added or stored:
+                self._write(added, deleted)
 
     def _write(self, added: list[VectorRow], deleted: set[Key]) -> None:
         import numpy as np

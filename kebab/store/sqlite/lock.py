@@ -91,17 +91,14 @@ class WriterLock(AbstractContextManager["WriterLock"]):
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             self._freed = weakref.finalize(self, os.close, self._file)
         try:
-            self._take()
+            with translate_os_errors(self._path, "write"):
+                if not _try_lock(self._file):
+                    raise Locked(path=str(self._path), holder_pid=_read_writer(self._file).pid)
+                self._write(f"{os.getpid()}\n")
             complete_replacement(data_dir)
         except (Locked, IoError):
             self._freed()
             raise
-
-    def _take(self) -> None:
-        with translate_os_errors(self._path, "write"):
-            if not _try_lock(self._file):
-                raise Locked(path=str(self._path), holder_pid=_read_writer(self._file).pid)
-            self._write(f"{os.getpid()}\n")
 
     def publish(self, state: IngestState) -> None:
         """Let other processes see the progress of this ingest; a full disk does not matter."""
