@@ -14,9 +14,10 @@ from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_pat
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
+from kebab.durable import create_folder, replace_file
 from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.errors.hints import NOT_UTF8
-from kebab.errors.system import escape_undecodable, resolve_path
+from kebab.errors.system import escape_undecodable, resolve_path, translate_os_errors
 from kebab.platform import limit_blas_threads
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from kebab.store.sqlite.sessions import SqliteSessionStore
     from kebab.store.sqlite.writer import SqliteWriter
     from kebab.store.vectors import LanceVectors, MappedVectors
-    from kebab.wire.published import Registration, Registry
+    from kebab.wire.published import Registration
 
 UNUSABLE = (IoError, Locked, NotIndexed, StoreCorrupt)
 """Why an index, or a database beside it, cannot be read at present."""
@@ -357,11 +358,6 @@ class AppContext:
 
         return format_chunker_version(self.settings.index.chunk_tokens)
 
-    @property
-    def has_bases(self) -> bool:
-        """Whether published bases are listed; the copy of a published base has none."""
-        return self.published is None and (self.paths.data / PUBLISHED_BASES).exists()
-
     @cached_property
     def bases(self) -> "PublishedBases":
         """The published bases that are searched with this one."""
@@ -385,30 +381,37 @@ class PublishedBases:
         self._context = context
         self._opened: dict[str, AppContext] = {}
 
-    def load(self) -> "Registry":
-        """Return the list; the copy of a published base has none of its own.
+    @property
+    def _folder(self) -> Path:
+        return self._context.paths.data / PUBLISHED_BASES
+
+    def load(self) -> "dict[str, Registration]":
+        """Return the bases by their names; the copy of a published base lists none.
 
         Raises:
-            StoreCorrupt: The file of the list is damaged.
+            StoreCorrupt: A file of the list is damaged.
         """
-        from kebab.wire.published import Registry
+        if not self._folder.is_dir():
+            return {}
+        from kebab.store.published import load_bases
 
-        if self._context.published:
-            return Registry()
-        from kebab.store.published import load_registry
+        return load_bases(self._folder)
 
-        return load_registry(self._context.paths.data)
-
-    def change(self, change: "Callable[[Registry], Registry]") -> None:
-        """Replace the list by what `change` makes of it, while no other process changes it."""
-        from kebab.store.published import change_registry
-
-        change_registry(self._context.paths.data, change)
+    def save(self, base: "Registration") -> None:
+        """List a base, in place of one of this name."""
+        path = self._folder / f"{base.name}.json"
+        with translate_os_errors(path, "write"):
+            create_folder(path.parent, 0o700)
+            with replace_file(path) as draft:
+                draft.write(msgspec.json.encode(base))
         self.close()
 
-    def find(self, name: str) -> "Registration | None":
-        """Return the base of a name."""
-        return next((one for one in self.load().bases if one.name == name), None)
+    def remove(self, name: str) -> None:
+        """List a base no more."""
+        path = self._folder / f"{name}.json"
+        with translate_os_errors(path, "write"):
+            path.unlink(missing_ok=True)
+        self.close()
 
     def open(self, base: "Registration") -> AppContext:
         """Return the context of a base, at its current snapshot.
@@ -418,14 +421,15 @@ class PublishedBases:
             StoreCorrupt: There is no copy yet, and what is published is damaged.
             NotIndexed: There is no copy yet, and a newer kebab published it.
         """
-        from kebab.store.published_copy import choose_settings
-
         opened = self._opened.get(base.name)
         if opened is None or opened.settings.data_dir != base.url:
+            from kebab.config.load import replace_setting
+
             context = self._context
             model = context.settings.models.embedding.model
+            settings = replace_setting(context.settings, "data_dir", base.url)
             opened = self._opened[base.name] = AppContext(
-                choose_settings(context.settings, base),
+                replace_setting(settings, "published.mode", base.mode),
                 config_path=context.config_path,
                 read_only=True,
                 embedders=context.embedders if model == AUTO else None,

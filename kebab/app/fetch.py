@@ -103,18 +103,17 @@ def fetch(context: AppContext, request: FetchRequest) -> FetchList:
         NotIndexed: There is no index.
         IoError: A file cannot be read.
     """
-    if context.has_bases:
-        bases = {one.name: one for one in context.bases.load().bases}
-        names = [ref.partition(":")[0] for ref in request.refs]
-        if any(name in bases for name in names):
-            results = [
-                _fetch_of_base(context, bases.get(name), request, ref)
-                for name, ref in zip(names, request.refs, strict=True)
-            ]
-            paths = ["" if isinstance(one, NotFound) else one.doc_path for one in results]
-            starts = [f"{name}:" if name in bases else "" for name in names]
-            full = [start + path for start, path in zip(starts, paths, strict=True)]
-            return _build_list(results, full, request)
+    bases = context.bases.load()
+    names = [ref.partition(":")[0] for ref in request.refs]
+    if any(name in bases for name in names):
+        results = [
+            _fetch_of_base(context, bases.get(name), request, ref)
+            for name, ref in zip(names, request.refs, strict=True)
+        ]
+        paths = ["" if isinstance(one, NotFound) else one.doc_path for one in results]
+        starts = [f"{name}:" if name in bases else "" for name in names]
+        full = [start + path for start, path in zip(starts, paths, strict=True)]
+        return _build_list(results, full, request)
     return _fetch_local(context, request)
 
 

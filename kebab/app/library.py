@@ -252,7 +252,7 @@ def list_sources(context: AppContext, _request: SourceListRequest) -> SourceList
     Raises:
         NotIndexed: There is no index.
     """
-    published = [describe_base(context, one) for one in context.bases.load().bases]
+    published = [describe_base(one) for one in context.bases.load().values()]
     try:
         with context.open_reader() as reader:
             found = context.build_catalogue(reader).count_sources()
@@ -273,7 +273,7 @@ def remove_source(context: AppContext, request: SourceRmRequest) -> SourceRemove
     """
     if not request.dry_run:
         context.refuse_when_read_only("source rm")
-    if base := context.bases.find(request.name):
+    if base := context.bases.load().get(request.name):
         return remove_base(context, base, dry_run=request.dry_run)
     with context.open_reader() as reader:
         found = _find_source(context, reader, request.name)

@@ -5,7 +5,6 @@ so a reader sees the earlier state until the new one is whole.
 """
 
 import os
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,22 +12,17 @@ from typing import TYPE_CHECKING
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.coverage import measure_stored_coverage
-from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.progress import ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
 from kebab.store import published
-from kebab.store.objects import ObjectStore
+from kebab.store.objects import ObjectStore, is_web_address, resolve_address
 from kebab.store.published import Dataset, Row
 from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.store.sqlite.copies import WholeDocument, iterate_documents
 from kebab.text.tokenizer import join_tokens
-from kebab.wire.published import (
-    PublishedManifest,
-    PublishReport,
-    PublishRequest,
-)
+from kebab.wire.published import PublishedManifest, PublishReport, PublishRequest
 from kebab.wire.record import fill_record, format_timestamp
 
 if TYPE_CHECKING:
@@ -50,21 +44,15 @@ def publish(
         DependencyMissing: The extra is not installed.
     """
     started = context.clock.monotonic()
-    context.open_reader().close()
-    target, dest = request.dest.rstrip("/"), request.dest.removeprefix(FILE_ADDRESS)
-    if not is_address(request.dest) or dest != request.dest:
-        if not dest or "\0" in dest or "://" in dest:
-            raise InvalidInput(field="$.dest", cause="neither a folder nor an address of a store")
-        folder = Path(dest).expanduser().absolute()
-        if folder.resolve().is_relative_to(context.paths.data.resolve()):
+    with context.open_reader() as reader:
+        store = ObjectStore(resolve_address(request.dest, "$.dest"))
+        if is_web_address(store.address):
+            cause = "a web server only sends what is published; publish to its folder or its store"
+            raise InvalidInput(field="$.dest", cause=cause)
+        folder = Path(store.address).resolve()
+        if store.is_local and folder.is_relative_to(context.paths.data.resolve()):
             cause = "a published base cannot be inside the folder of the knowledge base"
             raise InvalidInput(field="$.dest", cause=cause)
-        target = str(folder)
-    store = ObjectStore(target)
-    if not store.can_write:
-        cause = "a web server only sends what is published; publish to its folder or its store"
-        raise InvalidInput(field="$.dest", cause=cause)
-    with context.open_reader() as reader:
         work = _Publication(context, reader, store, ProgressReporter(report, context.clock))
         found = work.run()
     return fill_record(
@@ -75,15 +63,6 @@ def publish(
         bytes=sum(file.bytes for file in found.files),
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
-
-
-class _Difference:
-    """Which rows of a table are to be added and deleted."""
-
-    def __init__(self, wanted: Counter[str], there: Counter[str]) -> None:
-        repeated = {key for key, count in there.items() if count > 1}
-        self.new = {key for key in wanted if key not in there or key in repeated}
-        self.gone = {key for key in there if key not in wanted} | repeated
 
 
 class _Publication:
@@ -103,61 +82,59 @@ class _Publication:
 
     def run(self) -> PublishedManifest:
         """Publish; return what describes the new state."""
-        before = self._store.read_version(published.BASE)
-        earlier = None
+        before, salt = self._store.read_version(published.BASE), os.urandom(16).hex()
         with suppress(StoreCorrupt, NotIndexed):
-            earlier = published.read_base(self._store)
-        dataset = Dataset(self._store.address, parse_dimension(self._version))
-        documents, passages, sources = Counter[str](), Counter[str](), set[str]()
+            salt = published.parse_base(before.data, "").salt if before else salt
+        dimension = parse_dimension(self._version)
+        dataset = Dataset(self._store.address, dimension=dimension)
+        documents, passages, sources = set[str](), set[str](), set[str]()
         vectors = 0
         for document, row, keys in self._iterate():
             sources.add(document.row.source)
-            documents[row["key"]] += 1
+            documents.add(row["key"])
             passages.update(keys)
             vectors += sum(key is not None for key in document.keys)
-        wanted = {published.PASSAGES: passages, published.DOCUMENTS: documents}
-        changes = {
-            name: _Difference(rows, dataset.list_keys(name)) for name, rows in wanted.items()
-        }
-        self.added = len(changes[published.PASSAGES].new)
-        self.removed = len(changes[published.PASSAGES].gone)
         there = {one.name for one in self._store.list("")}
-        versions = self._write(dataset, changes)
-        dataset.require_keys(wanted)
+        self._write(dataset, published.DOCUMENTS, documents)
+        self._write(dataset, published.PASSAGES, passages)
+        self._progress.send(ProgressKind.HEARTBEAT, phase="index")
+        dataset.maintain()
+        versions = dataset.read_versions()
+        for name, wanted in ((published.DOCUMENTS, documents), (published.PASSAGES, passages)):
+            dataset.require_keys(name, wanted)
+        stored = [*self._store.list("")]
         manifest = PublishedManifest(
             format_version=published.FORMAT_VERSION,
             kebab_version=__version__,
             created_at=format_timestamp(self._context.clock.now()),
-            salt=earlier.manifest.salt if earlier else os.urandom(16).hex(),
+            salt=salt,
             index_schema=get_expected_schema_version(),
             embedding_version=self._version,
-            dimension=parse_dimension(self._version) or None,
-            documents=documents.total(),
-            chunks=passages.total(),
+            dimension=dimension or None,
+            documents=len(documents),
+            chunks=len(passages),
             vectors=vectors,
             sources=sorted(sources),
             versions=versions,
-            files=published.list_copied_files(self._store, versions),
+            files=published.list_copied_files(stored, versions),
             coverage=measure_stored_coverage(self._context, seconds=None),
         )
-        written = (one.size for one in self._store.list("") if one.name not in there)
-        self.sent_bytes = sum(written, published.write_base(self._store, manifest, before))
+        self.sent_bytes = sum(one.size for one in stored if one.name not in there)
+        self.sent_bytes += published.write_base(self._store, manifest, before)
         return manifest
 
-    def _write(self, dataset: Dataset, changes: dict[str, _Difference]) -> dict[str, int]:
-        """Delete and add the rows that differ; return the version of each table."""
-        for name, change in changes.items():
-            if change.gone:
-                dataset.delete(name, change.gone)
-        if new := changes[published.PASSAGES].new:
-            dataset.add(published.PASSAGES, self._build_passages(new))
-        if rows := changes[published.DOCUMENTS].new:
-            dataset.add(
-                published.DOCUMENTS, (row for _, row, _ in self._iterate() if row["key"] in rows)
-            )
-        self._progress.send(ProgressKind.HEARTBEAT, phase="index")
-        dataset.maintain()
-        return dataset.read_versions()
+    def _write(self, dataset: Dataset, name: str, wanted: set[str]) -> None:
+        """Delete and add the rows of a table by the difference of keys."""
+        there = dataset.list_keys(name)
+        gone = {key for key, count in there.items() if count > 1 or key not in wanted}
+        new = wanted - (there.keys() - gone)
+        if gone:
+            dataset.delete(name, gone)
+        if name == published.PASSAGES:
+            self.added, self.removed = len(new), len(gone)
+            dataset.add(name, self._build_passages(new))
+        elif new:
+            dataset.add(name, (row for _, row, _ in self._iterate() if row["key"] in new))
 
     def _iterate(self) -> "Iterator[tuple[WholeDocument, Row, list[str]]]":
         """Yield each document with its row and the keys of its passages."""
@@ -169,7 +146,7 @@ class _Publication:
         """Yield the new rows of passages, with their vectors."""
         version = self._version
         index = self._context.open_vector_index(version).load_index() if version else None
-        for document, _, keys in self._iterate():
+        for document, _, keys in self._iterate() if new else ():
             if not (wanted := new.intersection(keys)):
                 continue
             vectors = index.get([key for key in document.keys if key is not None]) if index else {}

@@ -1,33 +1,32 @@
 """The published bases of a knowledge base: adds them to the list, describes and removes them."""
 
-import os
 from contextlib import suppress
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
 from kebab.app.context import AppContext
 from kebab.config.load import replace_setting
-from kebab.config.settings import AUTO, FILE_ADDRESS, find_copy_folder, is_address
+from kebab.config.settings import AUTO, find_copy_folder
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind
 from kebab.durable import delete_path
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import ProgressReporter
-from kebab.store.published_copy import PublishedCopy, choose_settings
+from kebab.store.objects import resolve_address
+from kebab.store.published_copy import PublishedCopy, read_state
 from kebab.wire.library import SourceRemoved, SourceSummary
 from kebab.wire.published import (
     PublishedBase,
     Registration,
-    Registry,
     SourceAdded,
     SourceAddRequest,
 )
 from kebab.wire.record import format_timestamp
 
 
-def describe_base(context: AppContext, base: Registration) -> PublishedBase:
+def describe_base(base: Registration) -> PublishedBase:
     """Return what is known of a base, without a look at its store."""
-    state = PublishedCopy(choose_settings(context.settings, base)).read_state()
+    state = read_state(base.url, base.mode)
     found = state and state.manifest
     return PublishedBase(
         **asdict(base),
@@ -54,19 +53,16 @@ def add_source(
     """
     context.refuse_when_read_only("source add")
     started = context.clock.monotonic()
-    url = request.url.rstrip("/")
-    if not is_address(request.url):  # a folder becomes an address too
-        if not request.url or "\0" in request.url or "://" in request.url:
-            raise InvalidInput(field="$.url", cause="neither an address nor a folder")
-        url = f"{FILE_ADDRESS}{os.path.abspath(os.path.expanduser(request.url))}"  # noqa: PTH100, PTH111 - keeps links
-    registry, name = context.bases.load(), request.name
+    url, name = resolve_address(request.url, "$.url"), request.name
     if not name:
         last = url.rpartition("/")[2]
         name = "".join(sign if sign.isalnum() or sign in "._-" else "-" for sign in last)
         if not name.isascii() or not name[:1].isalnum():
             cause = f"the address gives no name; choose one: {url}"
             raise InvalidInput(field="$.name", cause=cause)
-    _refuse_taken_name(registry, name, url)
+    same = [one for one in context.bases.load().values() if one.name == name or one.url == url]
+    if any(one.url != url for one in same):
+        raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
     progress = ProgressReporter(report, context.clock)
     settings = replace_setting(context.settings, "data_dir", url)
     if request.mode != AUTO:
@@ -76,32 +72,24 @@ def add_source(
     progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
     copy.refresh(context.clock.now(), at_once=True)
 
-    def add(now: Registry) -> Registry:
-        _refuse_taken_name(now, name, url)
-        others = [one for one in now.bases if one.url != url]
-        return replace(now, bases=[*others, base])
-
-    context.bases.change(add)
+    for one in same:
+        context.bases.remove(one.name)
+    context.bases.save(base)
     opened = context.bases.open(base)
     if version := opened.get_stored_version():
         # Words are searched, and every reply says so.
         with suppress(EmbeddingMismatch, EmbeddingUnavailable):
             opened.embedders.obtain(version, report, Cancel())
     return SourceAdded(
-        base=describe_base(context, base),
+        base=describe_base(base),
         pulled_bytes=copy.pulled_bytes,
         duration_ms=(context.clock.monotonic() - started) * 1000,
     )
 
 
-def _refuse_taken_name(registry: Registry, name: str, url: str) -> None:
-    if any(one.name == name and one.url != url for one in registry.bases):
-        raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
-
-
 def remove_base(context: AppContext, base: Registration, *, dry_run: bool) -> SourceRemoved:
     """Remove a published base and its copy; a dry run only says what would be removed."""
-    found = describe_base(context, base)
+    found = describe_base(base)
     summary = SourceSummary(
         name=found.name,
         folder=found.url,
@@ -112,9 +100,7 @@ def remove_base(context: AppContext, base: Registration, *, dry_run: bool) -> So
         last_ingest_at=found.created_at,
     )
     if not dry_run:
-        context.bases.change(
-            lambda now: replace(now, bases=[one for one in now.bases if one.url != base.url])
-        )
+        context.bases.remove(base.name)
         folder = find_copy_folder(base.url)
         if folder.exists():
             with translate_os_errors(folder, "write"):

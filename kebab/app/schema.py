@@ -4,7 +4,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from msgspec import UNSET, structs
+from msgspec import UNSET
 
 from kebab import __version__
 from kebab.app.context import UNUSABLE, AppContext, format_index_version
@@ -13,7 +13,6 @@ from kebab.app.own_files import get_vectors_folder, list_index_files, measure_si
 from kebab.core.documents import EMBEDDING_VERSION, check_freshness
 from kebab.errors.catalog import NotIndexed
 from kebab.rag import PROMPT_VERSION
-from kebab.store.objects import check_library
 from kebab.wire.health import (
     Capabilities,
     IndexBytes,
@@ -43,6 +42,7 @@ _CAPABILITIES = Capabilities(
         "web_page": _SERVES,
         "watch": find_spec("watchfiles") is not None,
         "cluster_ingest": find_spec("ray") is not None,
+        "published_base": find_spec("obstore") is not None,
     }
 )
 _EMPTY = Stats(
@@ -88,7 +88,7 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
     return Introspection(
         kebab_version=__version__,
         wire=WireInfo(schemas=list_schema_names()),
-        capabilities=structs.replace(_CAPABILITIES, published_base=check_library()),
+        capabilities=_CAPABILITIES,
         models=ModelInfo(
             parser_version=PARSERS["text/markdown"].version,
             chunker_version=context.chunker_version,

@@ -45,7 +45,15 @@ from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.engine import SORTED_SHARE, SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
 from kebab.wire.citation import LineSpan
-from kebab.wire.coverage import COUNTS, MOST_NAMED, Coverage, Indexing, merge_left_out, name_omitted
+from kebab.wire.coverage import (
+    COUNTS,
+    EXAMPLES,
+    MOST_NAMED,
+    Coverage,
+    Indexing,
+    merge_left_out,
+    name_omitted,
+)
 from kebab.wire.record import Reply, fill_record, format_timestamp
 from kebab.wire.search import (
     MAX_LIMIT,
@@ -240,10 +248,9 @@ def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
     if len({*names}) > 1:
         cause = f"only {' and '.join(sorted(MERGED))} read several bases at once"
         raise InvalidInput(field="$.base", cause=cause)
-    base = context.bases.find(names[0])
-    if base is None:
-        _require_known(names, {LOCAL, *(base.name for base in context.bases.load().bases)})
-    return context.bases.open(base) if base else context
+    listed = context.bases.load()
+    _require_known(names, {LOCAL, *listed})
+    return context.bases.open(listed[names[0]]) if names[0] in listed else context
 
 
 def _require_known(names: Sequence[str], known: set[str]) -> None:
@@ -328,18 +335,18 @@ class MergedNotes:
         self._snapshots: dict[str, _Snapshot] = {}
         self._faults: dict[str, Signal] = {}
         self._omitted: dict[str, list[str]] = {}
-        listed = context.bases.load().bases if context.has_bases else []
-        known = {LOCAL, *(base.name for base in listed)}
+        listed = context.bases.load()
+        known = {LOCAL, *listed}
         _require_known(request.base, known)
         # A folder is one of this machine.
         chosen = {*request.base} or (known if request.folder is None else {LOCAL})
         if LOCAL in chosen and (chosen == {LOCAL} or context.database.exists()):
             with self._leave_out(LOCAL):
                 self._open(LOCAL, context)
-        for base in listed:
-            if base.name in chosen:
-                with self._leave_out(base.name):
-                    self._open(base.name, context.bases.open(base))
+        for name, base in listed.items():
+            if name in chosen:
+                with self._leave_out(name):
+                    self._open(name, context.bases.open(base))
         self._require_any()
         first = next(iter(self._snapshots.values()))
         self.salt = first.reader.get_value(CURSOR_SALT) or ""
@@ -404,15 +411,14 @@ class MergedNotes:
         self._require_any()
         found: list[DegradedChannel] = []
         for name, page in pages.items():
-            is_published = self._snapshots[name][0].published is not None
-            found += explain_degraded(page.degraded, None, published=is_published)
-        for context, *_ in self._snapshots.values():
-            prefix = f"{context.base}: " if context.base else ""
+            context = self._snapshots[name].context
+            copy, prefix = context.published, f"{context.base}: " if context.base else ""
+            found += explain_degraded(page.degraded, None, published=copy is not None)
             found += [
                 DegradedChannel(
                     channel="published", reason=f"{prefix}{note}", hint=None, partial=True
                 )
-                for note in (context.published.list_notes() if context.published else ())
+                for note in (copy.list_notes() if copy else ())
             ]
         found += [
             DegradedChannel(
@@ -429,11 +435,8 @@ class MergedNotes:
 
         end, all_pages = query.offset + query.page_size, [*pages.values()]
         merged = self._rank(pages, query.sort)
-        names = {name for name, _ in merged[query.offset : end]}
-        hits = [
-            hit._replace(rank=rank)
-            for rank, (_, hit) in enumerate(merged[query.offset : end], query.offset + 1)
-        ]
+        shown = enumerate(merged[query.offset : end], query.offset + 1)
+        hits = [hit._replace(rank=rank) for rank, hit in shown]
         if query.detail == "best":
             hits = drop_weak_texts(hits)
         left_out = None
@@ -445,18 +448,17 @@ class MergedNotes:
         )
         absent = _intersect([page.absent_terms for page in all_pages])
         unheld = _intersect([(*page.unheld_terms, *page.absent_terms) for page in all_pages])
+        rarities: dict[str, float] = {}
+        for term, rarity in (item for page in all_pages for item in page.term_rarities.items()):
+            rarities[term] = min(rarity, rarities.get(term, rarity))
         return all_pages[0]._replace(
             hits=tuple(hits),
             has_more=has_more,
             next_offset=following if has_more and hits else None,
             left_out=left_out,
             timing_ms=sum(page.timing_ms for page in all_pages),
-            term_rarities={
-                term: min(page.term_rarities.get(term, rarity) for page in all_pages)
-                for one in all_pages
-                for term, rarity in one.term_rarities.items()
-            },
-            answerability=max((pages[name].answerability for name in names), default=0.0),
+            term_rarities=rarities,
+            answerability=max(page.answerability for page in all_pages),
             absent_terms=absent,
             unheld_terms=tuple(word for word in unheld if word not in absent),
             convincing=any(page.convincing for page in all_pages),
@@ -465,27 +467,23 @@ class MergedNotes:
             ),
         )
 
-    def _rank(self, pages: Mapping[str, Page], sort: str) -> list[tuple[str, Hit]]:
-        """Return the hits of all bases, best first; those of one base stay in their order.
+    def _rank(self, pages: Mapping[str, Page], sort: str) -> list[Hit]:
+        """Return the hits of all bases, the best score first.
 
         A passage gets its base, and a key that no passage of another base has.
         """
-        rows: list[tuple[float, int, str, Hit]] = []
+        hits = []
         for number, (name, page) in enumerate(pages.items()):
-            base, least = self._snapshots[name].context.base, float("inf")
+            base = self._snapshots[name].context.base
             for hit in page.hits:
-                # A hit that was moved up in its base for another reason than its score stays there.
-                least = min(least, hit.score)
                 key = Key(hit.chunk.key + (number << _KEY_BITS))
-                chunk = hit.chunk._replace(key=key, base=base)
-                rows.append((-least, number, name, hit._replace(chunk=chunk)))
-        rows.sort(key=lambda row: row[:2])
+                hits.append(hit._replace(chunk=hit.chunk._replace(key=key, base=base)))
+        hits.sort(key=lambda hit: -hit.score)
         if sort != "relevance":
+            least = max((hit.score for hit in hits), default=0.0) * SORTED_SHARE
             sign = -1 if sort == "newest" else 1
-            rows.sort(key=lambda row: sign * row[3].chunk.moment_ns)
-            least = max((row[3].score for row in rows), default=0.0) * SORTED_SHARE
-            rows.sort(key=lambda row: row[3].score < least)
-        return [(name, hit) for *_, name, hit in rows]
+            hits.sort(key=lambda hit: (hit.score < least, sign * hit.chunk.moment_ns))
+        return hits
 
     def load_embedder(self) -> "Embedder | None":
         """Return the embedder of the first vectors that have one here."""
@@ -498,8 +496,9 @@ class MergedNotes:
         self, hits: Sequence[Hit], seconds: float, indexing: Indexing | None
     ) -> Coverage:
         """Return what is covered of all bases; `indexing` is the ingest of the own notes."""
-        found = {
-            name: measure_coverage(
+        found: dict[str, Coverage] = {}
+        for name, (context, reader, filters) in self._snapshots.items():
+            one = measure_coverage(
                 context,
                 reader,
                 filters,
@@ -507,64 +506,57 @@ class MergedNotes:
                 chunks=[hit.chunk for hit in hits if (hit.chunk.base or LOCAL) == name],
                 indexing=indexing if name == LOCAL else None,
             )
-            for name, (context, reader, filters) in self._snapshots.items()
-        }
+            if name != LOCAL:
+                failed, partial = (
+                    [f"{name}:{path}" for path in some]
+                    for some in (one.failed_examples, one.partial_examples)
+                )
+                one = structs.replace(one, failed_examples=failed, partial_examples=partial)
+            found[name] = one
         coverage = found[LOCAL] if self._is_local else self._merge_coverage(found)
         return name_omitted(coverage, self._omitted)
 
     def _merge_coverage(self, found: Mapping[str, Coverage]) -> Coverage:
-        def name_path(base: str, path: str) -> str:
-            return path if base == LOCAL else f"{base}:{path}"
-
         all_found = [*found.values()]
-        examples = [
-            (name_path(name, path), reason)
-            for name, one in found.items()
-            for path, reason in zip(one.partial_examples, one.partial_reasons, strict=True)
-        ][:MOST_NAMED]
-        failed = [
-            name_path(name, path) for name, one in found.items() for path in one.failed_examples
-        ]
+
+        def join(name: str) -> list[Any]:
+            return [value for one in all_found for value in getattr(one, name)]
+
         return structs.replace(
             all_found[0],
             complete=not self._faults and all(one.complete for one in all_found),
-            failed_examples=failed[:MOST_NAMED],
-            unlisted=[folder for one in all_found for folder in one.unlisted],
-            left_out=merge_left_out([text for one in all_found for text in one.left_out]),
-            partial_examples=[path for path, _ in examples],
-            partial_reasons=[reason for _, reason in examples],
+            unlisted=join("unlisted"),
+            left_out=merge_left_out(join("left_out")),
             bases=[name for name in found if name != LOCAL] or UNSET,
             unread_bases=[*self._faults] or UNSET,
+            **{name: join(name)[:MOST_NAMED] for name in EXAMPLES},
             **{count: sum(getattr(one, count) for one in all_found) for count in COUNTS},
         )
 
     def explain_filters(self, texts: Sequence[str] = ()) -> list[UnmatchedFilter]:
         """Return the filters, also those in the texts of queries, that no document passes.
 
-        Of several bases, filters that only together exclude everything are listed where all agree
-        on them. Nothing is said where a base could not be read.
+        Of several bases, only those that no document of any base passes. Nothing is said where a
+        base could not be read.
         """
         request: FilteredRequest[Reply] = self._request
-        found: list[list[UnmatchedFilter]] = []
+        found: list[dict[tuple[str, str], UnmatchedFilter]] = []
         for context, reader, filters in self._snapshots.values():
             parsed = [parse_query(text, filters).filters for text in texts] or [filters]
             active = [one for one in dict.fromkeys(parsed) if one.is_active]
             explained = (explain_filters(context, reader, one, request) for one in active)
-            found.append(next(filter(None, explained), []))
-        if self._faults or not all(found):
-            return []
-        named = [{(one.filter, one.value): one for one in some} for some in found]
-        agree = all(some.keys() == named[0].keys() for some in named)
-        merged = [
+            some = next(filter(None, explained), [])
+            found.append({(one.filter, one.value): one for one in some})
+        if len(found) == 1 or self._faults:
+            return [] if self._faults else [*found[0].values()]
+        return [
             structs.replace(
                 one,
-                documents=sum(some[key].documents for some in named),
-                nearest=list(dict.fromkeys(near for some in named for near in some[key].nearest)),
+                nearest=list(dict.fromkeys(near for some in found for near in some[key].nearest)),
             )
-            for key, one in named[0].items()
-            if all(key in some for some in named)
+            for key, one in found[0].items()
+            if all(key in some and not some[key].documents for some in found)
         ]
-        return merged if agree else [one for one in merged if not one.documents]
 
 
 def _intersect(lists: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -7,13 +7,14 @@ process or a node ends. Everything that crosses a machine is pickled, so the cal
 cluster, and the cluster the caller.
 """
 
-import contextlib
 import os
 import pickle
 import re
 import socket
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,16 +28,18 @@ from kebab.limits.worker import WorkerProcess
 LOCAL = "local"
 """The address of a cluster that this run starts and ends."""
 
-_HOST_AND_PORT = re.compile(r"(?P<host>[A-Za-z0-9._-]+|\[[0-9A-Fa-f:]+\]):(?P<port>[0-9]{1,5})")
 _FEATURE, _EXTRA = "ingest on a Ray cluster", "ray"
 
 _PROBE_S = 5.0
-_CONNECT_S = 90.0
+_START_S = 90.0
 """The longest time until Ray is connected; it waits for several minutes itself."""
 
 _POLL_S = 0.2
 _CLOSE_S = 10.0
 """The longest time to leave the cluster; afterwards the process is killed."""
+
+_MOST_WAITING = 128
+"""How many batches the cluster has at once; the next one is sent when the first is done."""
 
 _TASK_RETRIES = 3
 """How often a batch is tried again after its process died, before it is lost."""
@@ -47,13 +50,7 @@ _ENVIRONMENT = {
 }
 
 
-class _Failure(NamedTuple):
-    """What the process of Ray, or a node, answers instead of a result."""
-
-    signal: Signal
-
-
-class _Work(NamedTuple):
+class Work(NamedTuple):
     """What makes the handler of batches, for the kebab of which version."""
 
     address: str
@@ -69,16 +66,7 @@ class RayCluster:
         self._address = address
         self._announce = announce
         self._worker: WorkerProcess | None = None
-
-    def _connect(self, should_stop: Callable[[], bool]) -> None:
-        """Join the cluster, unless that is done."""
-        if self._worker is not None:
-            return
-        self._probe()
-        self._worker = WorkerProcess(RayDriver(self._address), 0)
-        size = self._ask("connect", should_stop=should_stop, limit=_CONNECT_S)
-        if size is not None:
-            self._announce(f"the Ray cluster at {self._address} works for this run: {size}")
+        self._waiting = 0
 
     def map_batches(
         self,
@@ -95,43 +83,53 @@ class RayCluster:
             DependencyMissing: Ray is not installed.
             Signal: A handler raised it.
         """
-        self._connect(should_stop)
-        is_done = False
+        if self._worker is None:
+            self._probe()
+            self._worker = WorkerProcess(RayDriver(self._address), 0)
+        work = Work(self._address, kebab.__version__, pickle.dumps(make_handler), folder)
         try:
-            made = pickle.dumps(make_handler)
-            self._ask("start", made, folder, should_stop=should_stop)
+            size = self._ask("start", work, should_stop=should_stop, limit=_START_S)
+            if size:
+                self._announce(f"the Ray cluster at {self._address} works for this run: {size}")
             for batch in batches:
+                if should_stop():
+                    return
                 self._ask("add", pickle.dumps(batch), should_stop=should_stop)
-            while (found := self._ask("receive", should_stop=should_stop)) is not None:
-                number, data = found
-                if data is None:  # a lost batch costs itself; the caller does its work
-                    continue
-                result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
-                if isinstance(result, _Failure):
-                    raise result.signal
-                yield number, result
-            is_done = True
+                self._waiting += 1
+                if self._waiting == _MOST_WAITING:
+                    yield from self._receive(should_stop)
+            while self._waiting:
+                yield from self._receive(should_stop)
         finally:
-            if not is_done:  # the tasks of this work end with the process
+            if self._waiting:  # the tasks of this work end with the process
                 self._abandon()
+
+    def _receive(self, should_stop: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
+        """Yield the next result; nothing for a lost batch, whose work the caller does."""
+        number, data = self._ask("receive", should_stop=should_stop) or (0, None)
+        self._waiting = max(0, self._waiting - 1)
+        if data is not None:
+            result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
+            if isinstance(result, Signal):
+                raise result
+            yield number, result
 
     def close(self) -> None:
         """Leave the cluster; one that was started here ends."""
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            if worker.is_idle and worker.send(("close",)):
-                worker.poll(_CLOSE_S)
-            worker.close()
+        worker = self._worker
+        if worker is not None and worker.is_idle and worker.send(("close",)):
+            worker.poll(_CLOSE_S)
+        self._abandon()
 
     def _probe(self) -> None:
         """Connect to the port, because Ray itself waits for minutes where nobody listens."""
-        if not (found := _HOST_AND_PORT.fullmatch(self._address)):
+        host, _, port = self._address.rpartition(":")
+        if not host or "/" in host or not port.isdigit():
             return
-        target = (found["host"].strip("[]"), min(int(found["port"]), 65_535))
         try:
-            socket.create_connection(target, _PROBE_S).close()
-        except OSError as fault:
-            cause = fault.strerror or str(fault)
+            socket.create_connection((host.strip("[]"), int(port)), _PROBE_S).close()
+        except (OSError, OverflowError) as fault:
+            cause = getattr(fault, "strerror", None) or str(fault)
             raise ClusterUnreachable(address=self._address, cause=cause) from fault
 
     def _ask(self, *task: Any, should_stop: Callable[[], bool], limit: float = 0.0) -> Any:
@@ -148,8 +146,8 @@ class RayCluster:
                     cause = reply.fault if reply else "the connection to the cluster is lost"
                     raise self._give_up(cause, "failed")
                 if was_ready:
-                    if isinstance(reply.result, _Failure):
-                        raise reply.result.signal
+                    if isinstance(reply.result, Signal):
+                        raise reply.result
                     return reply.result
             if should_stop():
                 self._abandon()
@@ -163,54 +161,41 @@ class RayCluster:
 
     def _abandon(self) -> None:
         """End the process at once; the cluster ends its tasks."""
-        worker, self._worker = self._worker, None
+        worker, self._worker, self._waiting = self._worker, None, 0
         if worker is not None:
             worker.close()
 
 
-CAUSES = {
-    "AuthenticationError": "the cluster refuses the token of `RAY_AUTH_TOKEN`",
-    "GetTimeoutError": "the cluster does not answer in time",
-    "LocalRayletDiedError": "the part of Ray on this machine has ended",
-    "NodeDiedError": "a node has ended",
-    "ObjectFetchTimedOutError": "a node does not send its data",
-    "ObjectLostError": "data of a node that has ended is lost",
-    "ObjectReconstructionFailedError": "data of a node that has ended is lost",
-    "ObjectStoreFullError": "the object store is full",
-    "OutOfDiskError": "a disk of the cluster is full",
-    "OutOfMemoryError": "a node has too little memory",
-    "OwnerDiedError": "data of a process that has ended is lost",
-    "RaySystemError": "Ray failed",
-    "RayTaskError": "a process of a node failed",
-    "RpcError": "the connection to the cluster is lost",
-    "RuntimeEnvSetupError": "a node cannot set up the environment of the job",
-    "TaskUnschedulableError": "no node has room for the work",
-    "WorkerCrashedError": "a process of a node has crashed",
-}
-"""The plain message for each exception of Ray, by its name; others have that of `RayError`."""
-
 _MISSING = re.compile(r"No module named '([\w.]+)'")
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-@contextlib.contextmanager
+@contextmanager
 def translate_ray_errors(address: str, *, connects: bool = False) -> Iterator[None]:
-    """Turn the exceptions of Ray into `ClusterUnreachable`."""
-    from ray.exceptions import RayError
+    """Turn the exceptions of Ray into `ClusterUnreachable`.
+
+    The class of an exception says what happened, such as `OutOfMemoryError`. The general ones say
+    it in the first line of their text, and those of a task in the last one.
+    """
+    from ray.exceptions import RayError, RayTaskError
 
     try:
         yield
     except (RayError, ConnectionError, RuntimeError, ValueError) as fault:
-        missing = _MISSING.search(str(fault))
-        names = [kind.__name__ for kind in type(fault).__mro__]
-        cause = next((CAUSES[name] for name in names if name in CAUSES), "")
-        reason = None if connects else "failed"
-        if missing:
+        lines = [line.strip() for line in str(fault).splitlines() if line.strip()] or [""]
+        cause, reason = lines[0], None if connects else "failed"
+        if isinstance(fault, RayTaskError):
+            cause = lines[-1]
+        elif isinstance(fault, RayError) and (name := type(fault).__name__) != "RayError":
+            words = _WORDS.sub(" ", name.removesuffix("Error")).lower()
+            cause = f"{words}: {cause}" if cause else words
+        if missing := _MISSING.search(str(fault)):
             cause, reason = f"a node lacks the library {missing[1]}", "version"
-        elif not cause or "RayTaskError" in names:
-            lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
-            cause = lines[-1 if "RayTaskError" in names else 0] if lines else type(fault).__name__
-            reason = "version" if "ersion mismatch" in str(fault) else reason
-        raise ClusterUnreachable(address=address, cause=cause, reason=reason) from fault
+        elif "ersion mismatch" in str(fault):
+            reason = "version"
+        raise ClusterUnreachable(
+            address=address, cause=cause or type(fault).__name__, reason=reason
+        ) from fault
 
 
 class RayDriver:
@@ -227,42 +212,43 @@ class RayDriver:
         name, *arguments = task
         try:
             with translate_import_errors(_FEATURE, "kebab", _EXTRA):
-                import ray  # noqa: F401 - needed by every task
-            with translate_ray_errors(self._address, connects=name == "connect"):
+                import ray
+            is_new = not ray.is_initialized()
+            with translate_ray_errors(self._address, connects=is_new):
                 return getattr(self, name)(*arguments)
         except Signal as signal:
-            return _Failure(signal)
+            return signal
 
-    def connect(self) -> str:
-        """Join the cluster, and return its numbers of machines, cores and GPUs."""
+    def start(self, work: Work) -> str:
+        """Let the batches that follow be handled by what `work` makes, once in each process.
+
+        Join the cluster before, and return its numbers of machines, cores and GPUs; later nothing.
+        """
         import ray
 
-        os.environ.update(_ENVIRONMENT)
-        options = {"include_dashboard": False} if self._address == LOCAL else {}
-        ray.init(self._address, log_to_driver=False, **options)
-        nodes = sum(node["Alive"] for node in ray.nodes())
-        found = ray.cluster_resources()
-        if not found.get("CPU"):
-            raise ClusterUnreachable(address=self._address, cause="its nodes have no cores")
-        return f"nodes: {nodes}, cores: {found['CPU']:.0f}, GPUs: {found.get('GPU', 0):.0f}"
-
-    def start(self, made: bytes, folder: str | None) -> None:
-        """Let the batches that follow be handled by what `made` makes, once in each process."""
-        import ray
-
-        shared = ray.put(_Work(self._address, kebab.__version__, made, folder))
+        size = ""
+        if not ray.is_initialized():
+            os.environ.update(_ENVIRONMENT)
+            options = {"include_dashboard": False} if self._address == LOCAL else {}
+            ray.init(self._address, log_to_driver=False, **options)
+            nodes = sum(node["Alive"] for node in ray.nodes())
+            found = ray.cluster_resources()
+            if not found.get("CPU"):
+                raise ClusterUnreachable(address=self._address, cause="its nodes have no cores")
+            size = f"nodes: {nodes}, cores: {found['CPU']:.0f}, GPUs: {found.get('GPU', 0):.0f}"
+        shared = ray.put(work)
         task = ray.remote(num_cpus=1, max_retries=_TASK_RETRIES)(run_batch)
         self._run = lambda batch: task.remote(shared, batch)
         self._started = 0
-        self._waiting.clear()
+        return size
 
     def add(self, batch: bytes) -> None:
         """Send a batch to the cluster."""
         self._waiting.append(self._run(batch))
         self._started += 1
 
-    def receive(self) -> tuple[int, bytes | None] | None:
-        """Return the number and the result of the next batch, none if it is lost; None at the end.
+    def receive(self) -> tuple[int, bytes | None]:
+        """Return the number and the result of the next batch, none if it is lost.
 
         Raises:
             RayError: A node cannot run the batch at all.
@@ -270,8 +256,6 @@ class RayDriver:
         import ray
         from ray.exceptions import RayError, RayTaskError
 
-        if not self._waiting:
-            return None
         number = self._started - len(self._waiting)
         try:
             return number, ray.get(self._waiting.popleft())
@@ -287,37 +271,31 @@ class RayDriver:
         ray.shutdown()
 
 
-def run_batch(work: _Work, batch: bytes) -> bytes | None:
+def run_batch(work: Work, batch: bytes) -> bytes | None:
     """Return the pickled result of a batch in a process of a node; None of one that fails.
 
     A signal is a result. The handler stays for the next batch.
     """
-    with contextlib.suppress(Exception):
+    with suppress(Exception):
         try:
-            result = _obtain_handler(work)(pickle.loads(batch))  # noqa: S301 - from our own driver
+            result = _make_handler(work)(pickle.loads(batch))  # noqa: S301 - from our own driver
         except Signal as signal:
-            result = _Failure(signal)
+            result = signal
         return pickle.dumps(result)
     return None
 
 
-_handlers: dict[tuple[bytes, str | None], Callable[[Any], Any]] = {}
-"""The last handler of this process, by what makes it and the folder of its model."""
+@lru_cache(maxsize=1)
+def _make_handler(work: Work) -> Callable[[Any], Any]:
+    """Return the handler of this process; it stays until other work comes."""
+    if kebab.__version__ != work.version:
+        cause = f"{socket.gethostname()} has kebab {kebab.__version__}, not {work.version}"
+        raise ClusterUnreachable(address=work.address, cause=cause, reason="version")
+    handler: Callable[[Any], Any] = pickle.loads(work.made)(find_folder(work))  # noqa: S301 - from our own driver
+    return handler
 
 
-def _obtain_handler(work: _Work) -> Callable[[Any], Any]:
-    key = (work.made, work.folder)
-    if key not in _handlers:
-        if kebab.__version__ != work.version:
-            cause = f"{socket.gethostname()} has kebab {kebab.__version__}, not {work.version}"
-            raise ClusterUnreachable(address=work.address, cause=cause, reason="version")
-        _handlers.clear()
-        made = pickle.loads(work.made)  # noqa: S301 - from our own driver
-        _handlers[key] = made(find_folder(work))
-    return _handlers[key]
-
-
-def find_folder(work: _Work) -> str | None:
+def find_folder(work: Work) -> str | None:
     """Return the folder of a model on this node: at the same path, or beside its other models.
 
     Raises:

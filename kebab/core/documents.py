@@ -147,8 +147,8 @@ class ParsedDocument(NamedTuple):
     failures: tuple[Signal, ...] = ()
 
 
-PUBLISHED_BASES = "published.json"
-"""The file of the data folder that lists the published bases that are searched too."""
+PUBLISHED_BASES = "published"
+"""The folder in the data folder with a file for each published base that is searched too."""
 
 PUBLISHED_ROOT = "/.kebab-published/"
 """The root of a source whose files stayed with the publisher, before the name of the source."""

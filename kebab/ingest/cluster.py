@@ -37,9 +37,6 @@ from kebab.ingest.plan import FileTask
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
 
-_WINDOW_FILES, _WINDOW_BYTES = 8_192, 128_000_000
-"""How much is sent before its results are stored: it waits in the object store of the cluster."""
-
 _TEXTS = 64
 """How many texts a node embeds at once: about two seconds of work."""
 
@@ -61,20 +58,14 @@ class NodeCounter:
         return self._count(texts)
 
 
-@dataclass(frozen=True, slots=True)
-class NodeBuilder:
-    """Makes what builds documents on a node; with `load` it counts with the tokenizer there."""
-
-    builder: DocumentBuilder
-    load: Callable[[str], Embedder] | None
-
-    def __call__(self, folder: str | None) -> "BatchBuilder":
-        """Return the handler."""
-        builder = self.builder
-        if folder is not None and self.load is not None:
-            count = NodeCounter(self.load, folder)
-            builder = replace(builder, budget=Budget(builder.budget.limit, count))
-        return BatchBuilder(builder)
+def make_node_builder(
+    builder: DocumentBuilder, load: Callable[[str], Embedder] | None, folder: str | None
+) -> "BatchBuilder":
+    """Return what builds documents on a node; with a model it counts with the tokenizer there."""
+    if folder is not None and load is not None:
+        count = NodeCounter(load, folder)
+        builder = replace(builder, budget=Budget(builder.budget.limit, count))
+    return BatchBuilder(builder)
 
 
 class BatchBuilder:
@@ -107,16 +98,12 @@ class BatchBuilder:
 Vectors: TypeAlias = "list[tuple[list[int], Matrix]]"
 
 
-@dataclass(frozen=True, slots=True)
-class NodeEmbedder:
-    """Makes what embeds texts on a node."""
-
-    load: Callable[[str], Embedder]
-
-    def __call__(self, folder: str | None) -> "Callable[[list[str]], Vectors | None]":
-        """Return the handler, with the model in the folder."""
-        assert folder is not None, "a model has a folder"
-        return partial(embed_batch, self.load(folder))
+def make_node_embedder(
+    load: Callable[[str], Embedder], folder: str | None
+) -> "Callable[[list[str]], Vectors | None]":
+    """Return what embeds texts on a node, with the model in the folder."""
+    assert folder is not None, "a model has a folder"
+    return partial(embed_batch, load(folder))
 
 
 def embed_batch(embedder: Embedder, texts: list[str]) -> "Vectors | None":
@@ -159,8 +146,8 @@ class ClusterWork:
         if len(tasks) <= BATCH_FILES:  # the processes of the nodes would take longer to start
             with build_ahead(tasks, builder, choose_id, should_stop) as results:
                 yield from results
-        for window in split_windows(tasks) if len(tasks) > BATCH_FILES else ():
-            build = _WindowBuild(window, builder, choose_id, should_stop)
+        else:
+            build = _ClusterBuild(tasks, builder, choose_id, should_stop)
             yield from build.iterate(self._cluster, self._find_model())
 
     def embed_passages(
@@ -176,7 +163,7 @@ class ClusterWork:
         if model is not None and len(texts) > _TEXTS:
             starts = range(0, len(texts), _TEXTS)
             results = self._cluster.map_batches(
-                NodeEmbedder(model.load),
+                partial(make_node_embedder, model.load),
                 (texts[start : start + _TEXTS] for start in starts),
                 should_stop,
                 folder=model.folder,
@@ -193,23 +180,9 @@ class ClusterWork:
                 yield [rest[index] for index in indexes], matrix
 
 
-def split_windows(tasks: Sequence[FileTask]) -> Iterator[Sequence[FileTask]]:
-    """Yield the files in parts that the cluster gets at once."""
-    first = size = 0
-    for number, task in enumerate(tasks):
-        if number > first and (
-            number - first == _WINDOW_FILES or size + task.entry.size > _WINDOW_BYTES
-        ):
-            yield tasks[first:number]
-            first, size = number, 0
-        size += task.entry.size
-    if tasks:
-        yield tasks[first:]
-
-
 @dataclass(slots=True)
-class _WindowBuild:
-    """Builds the files of a window."""
+class _ClusterBuild:
+    """Builds files on the nodes, and here what they leave undone."""
 
     tasks: Sequence[FileTask]
     builder: DocumentBuilder
@@ -238,7 +211,7 @@ class _WindowBuild:
         # The other parsers stay on this machine.
         parsers = {media: one for media, one in builder.parsers.items() if _is_portable(one)}
         results = cluster.map_batches(
-            NodeBuilder(replace(builder, parsers=parsers), model and model.load),
+            partial(make_node_builder, replace(builder, parsers=parsers), model and model.load),
             self._read(units),
             self.should_stop,
             folder=model and model.folder,

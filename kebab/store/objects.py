@@ -1,7 +1,7 @@
 """Reads and writes the objects of a store: a folder, S3, Google Cloud, Azure, or a web server.
 
-Only `obstore` is used, with the credentials that it finds in the environment. One table translates
-its exceptions to causes.
+Only `obstore` is used, with the credentials that it finds in the environment. Its exceptions say
+what happened in their own words, but for those that refuse access.
 """
 
 import os
@@ -18,35 +18,18 @@ from typing import Any, NamedTuple
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.durable import hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, Op
+from kebab.errors.redaction import redact_start
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
 
 FEATURE, EXTRA = "published knowledge bases", "published"
-_WEB = ("http://", "https://")
 _CONNECT_S, _REQUEST_S, _RETRIES, _RETRY_S = 5, 120, 3, 30
 _THREADS, _MOST_FAILURES = 8, 5
 """How many objects are read at once, and after how many failures the others are left."""
-_SECRETS = re.compile(r"SECRET|TOKEN|KEY|PASSWORD|SIGNATURE", re.IGNORECASE)
 _ATTEMPTS = re.compile(r"Error performing [A-Z]+ \S+ in \S+?(, after [^-]*)? - ")
-_SHORTEST_SECRET = 6
 _LONGEST_CAUSE = 300
+_REFUSALS = ("PermissionDeniedError", "UnauthenticatedError")
 _DENIED = "access denied; the credentials of the environment do not allow it, or have expired"
 _CODE = re.compile(r"<Code>(\w+)</Code>")  # of a reply of S3, such as ExpiredToken
-
-_OWN_WORDS = ("Base", "Generic", "InvalidPath", "Join", "NotFound", "NotSupported")
-_CONDITIONS = ("AlreadyExists", "Precondition", "NotModified")  # only of conditional requests
-CAUSES: Mapping[str, str | None] = {
-    **dict.fromkeys(f"{name}Error" for name in (*_OWN_WORDS, *_CONDITIONS)),
-    "UnknownConfigurationKeyError": None,
-    **dict.fromkeys(("PermissionDeniedError", "UnauthenticatedError"), _DENIED),
-}
-"""What every exception class of obstore means; None where its own words say it."""
-
-
-def check_library() -> bool:
-    """Return whether the libraries of published bases are installed."""
-    from importlib.util import find_spec
-
-    return find_spec("obstore") is not None
 
 
 class StoredObject(NamedTuple):
@@ -64,6 +47,25 @@ class Versioned(NamedTuple):
     tag: Mapping[str, str]
 
 
+def is_web_address(address: str) -> bool:
+    """Return whether an address is that of a web server, which only sends files."""
+    return address.lower().startswith("http")
+
+
+def resolve_address(text: str, field: str) -> str:
+    """Return the address that a user gave, without a slash at its end; that of a folder too.
+
+    Raises:
+        InvalidInput: The text in this field of the request is neither an address nor a folder.
+    """
+    folder = text.removeprefix(FILE_ADDRESS)
+    if is_address(text) and folder == text:
+        return text.rstrip("/")
+    if not folder or "\0" in folder or "://" in folder:
+        raise InvalidInput(field=field, cause="neither a folder nor an address of a store")
+    return f"{FILE_ADDRESS}{os.path.abspath(os.path.expanduser(folder))}"  # noqa: PTH100, PTH111 - keeps links
+
+
 class ObjectStore:
     """The objects below an address. Every method raises `IoError` when the store refuses."""
 
@@ -74,9 +76,9 @@ class ObjectStore:
             InvalidInput: The address cannot be read.
             DependencyMissing: The extra is not installed.
         """
-        self._is_local = address.startswith(FILE_ADDRESS) or not is_address(address)
+        self.is_local = address.startswith(FILE_ADDRESS) or not is_address(address)
         folder = Path(os.path.abspath(address.removeprefix(FILE_ADDRESS)))  # noqa: PTH100 - links stay
-        self.address = str(folder) if self._is_local else address
+        self.address = str(folder) if self.is_local else address
         with translate_import_errors(FEATURE, "obstore", EXTRA):
             import obstore
             from obstore import exceptions
@@ -84,14 +86,9 @@ class ObjectStore:
         self._library, self._faults = obstore, exceptions
         self._store: Any = None
 
-    @property
-    def can_write(self) -> bool:
-        """Whether objects can be written; web servers only send them."""
-        return not self.address.lower().startswith(_WEB)
-
     def _open(self) -> Any:
         if self._store is None:
-            if self._is_local:
+            if self.is_local:
                 self._store = self._library.store.LocalStore(self.address)
             else:
                 options: dict[str, Any] = {"allow_http": True}
@@ -104,7 +101,7 @@ class ObjectStore:
     @property
     def _exists(self) -> bool:
         """Whether there may be objects; a folder is made when the first is written."""
-        return not self._is_local or Path(self.address).is_dir()
+        return not self.is_local or Path(self.address).is_dir()
 
     def describe(self, name: str) -> str:
         """Return the address of an object, for errors."""
@@ -115,7 +112,7 @@ class ObjectStore:
         try:
             yield
         except self._faults.BaseError as fault:
-            cause = CAUSES.get(type(fault).__name__) or _shorten(fault)
+            cause = _DENIED if type(fault).__name__ in _REFUSALS else _shorten(fault)
             if code := _CODE.search(str(fault)):
                 cause += f" ({code[1]})"
             raise IoError(path=self.describe(name), op=op, cause=cause) from fault
@@ -139,7 +136,7 @@ class ObjectStore:
 
     def replace(self, name: str, data: bytes, before: Versioned | None) -> bool:
         """Write an object if it still has a version, or is still missing; return whether it had."""
-        if self._is_local:
+        if self.is_local:
             path = Path(self.address, name)
             with translate_os_errors(path, "write"):
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -229,9 +226,6 @@ def build_empty_error(address: str, known: int) -> IoError:
 
 
 def _shorten(fault: BaseException) -> str:
-    """Return the first line of a message without the keys and tokens of the environment."""
+    """Return the first line of a message, without secrets."""
     text = _ATTEMPTS.sub("", str(fault).split("\n", 1)[0].split(": <", 1)[0])
-    for name, value in os.environ.items():
-        if _SECRETS.search(name) and len(value) >= _SHORTEST_SECRET:
-            text = text.replace(value, "…")
-    return text[:_LONGEST_CAUSE]
+    return redact_start(text, _LONGEST_CAUSE)

@@ -6,10 +6,13 @@ the old one. When the store cannot be used, the copy stays in use. Where the sto
 searched, only `base.json` is read, and the index has no documents.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
+from tempfile import gettempdir, mkdtemp
 from typing import TYPE_CHECKING, Any, Literal
+from weakref import finalize
 
 import msgspec
 from msgspec import Struct
@@ -29,12 +32,12 @@ from kebab.core.ids import DocId, compute_digest, find_missing_keys
 from kebab.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
-from kebab.wire.published import PublishedManifest, Registration
+from kebab.store.objects import ObjectStore, StoredObject, is_web_address
+from kebab.store.published import Dataset, Row, read_document, require_base
+from kebab.wire.published import PublishedManifest
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
-    from kebab.store.objects import ObjectStore
-    from kebab.store.published import Dataset, FoundBase
     from kebab.store.sqlite.writer import SqliteWriter
     from kebab.store.vectors import LanceVectors
 
@@ -45,15 +48,9 @@ CHECK_S = 60.0
 """A store is asked for a new state once in this time at most."""
 
 _STATE, _LOCK, _DATASET, _INDEX = "state.json", "copy.lock", "dataset", "index"
-_MB = 1_000_000
+_MB, _ROWS = 1_000_000, 16_384
 _CANDIDATES = 1_000
 """How many passages a store is asked for by words, and as many by meaning."""
-
-
-def choose_settings(settings: Settings, base: Registration) -> Settings:
-    """Return the settings under which a listed base is read."""
-    settings = replace_setting(settings, "data_dir", base.url)
-    return replace_setting(settings, "published.mode", base.mode)
 
 
 class CopyState(Struct, frozen=True, kw_only=True):
@@ -82,9 +79,7 @@ class PublishedCopy:
         self._discard: Callable[[], object] = lambda: None
 
     @cached_property
-    def _store(self) -> "ObjectStore":
-        from kebab.store.objects import ObjectStore
-
+    def _store(self) -> ObjectStore:
         return ObjectStore(self.url)
 
     @cached_property
@@ -95,20 +90,19 @@ class PublishedCopy:
             IoError: Its size decides, and the store cannot be read.
             StoreCorrupt: Its size decides, and what is published is damaged.
         """
-        from kebab.store.published import require_base
-
         chosen = self.settings.published.mode
-        is_web = self.url.lower().startswith("http")
-        if chosen == REMOTE and is_web:
-            raise InvalidInput(field="$.mode", cause="a web server can only be copied: `pull`")
-        if chosen != AUTO or is_web:
-            return REMOTE if chosen == REMOTE else PULL
+        if is_web_address(self.url):
+            if chosen == REMOTE:
+                cause = "a web server can only be copied: `pull`"
+                raise InvalidInput(field="$.mode", cause=cause)
+            return PULL
+        if chosen != "auto":
+            return chosen
         for mode in (PULL, REMOTE):
-            if _read_state(find_copy_folder(self.url) / mode):
+            if read_state(self.url, mode):
                 return mode
-        files = require_base(self._store).manifest.files
-        limit = self.settings.published.remote_from_mb * _MB
-        return REMOTE if sum(file.bytes for file in files) >= limit else PULL
+        size = sum(file.bytes for file in require_base(self._store).files)
+        return REMOTE if size >= self.settings.published.remote_from_mb * _MB else PULL
 
     @property
     def is_remote(self) -> bool:
@@ -118,10 +112,6 @@ class PublishedCopy:
     @property
     def _folder(self) -> Path:
         return find_copy_folder(self.url) / self.mode
-
-    def read_state(self) -> CopyState | None:
-        """Return the state of the copy; None without one."""
-        return _read_state(self._folder)
 
     def open(self, now: float) -> Path:
         """Return the folder of the index. Raises what `refresh` raises."""
@@ -143,12 +133,11 @@ class PublishedCopy:
             StoreCorrupt: There is no copy yet, and what is published is damaged.
             NotIndexed: There is no copy yet, and something newer is published.
         """
-        from kebab.store.published import require_base
 
         def is_fresh(state: CopyState) -> bool:
             return not at_once and 0 <= now - state.tried_at < CHECK_S
 
-        state = self.read_state()
+        state = read_state(self.url, self.mode)
         if state and is_fresh(state):
             return state
         found = None if state else require_base(self._store)  # a wrong address leaves no folder
@@ -158,7 +147,7 @@ class PublishedCopy:
         lock = hold_lock(folder / _LOCK, wait=state is None or at_once)
         with translate_os_errors(folder, "write"), lock as held:
             # Another process may have done it meanwhile.
-            state = self.read_state()
+            state = read_state(self.url, self.mode)
             if state and (not held or is_fresh(state)):
                 return state
             try:
@@ -174,23 +163,21 @@ class PublishedCopy:
                     delete_path(path)
         return new
 
-    def _pull(self, state: CopyState | None, found: "FoundBase", now: float) -> CopyState:
-        from kebab.store.published import Dataset
-
-        digest = compute_digest(found.version.data.decode("utf-8", "replace"))
+    def _pull(self, state: CopyState | None, manifest: PublishedManifest, now: float) -> CopyState:
+        digest = compute_digest(msgspec.json.encode(manifest).decode())
         if state and state.digest == digest:
             return replace(state, checked_at=now, tried_at=now, problem=None)
-        manifest = found.manifest
         # Vectors of another model, and records of another schema, make another index.
         key = f"{manifest.embedding_version} {manifest.index_schema}"
         index = f"{_INDEX}-{compute_digest(key, size=8)}"
         create_folder(self._folder / index, 0o700)
-        dataset = None
-        if not self.is_remote:
+        if self.is_remote:
+            update_index(self._folder / index, manifest, [], lambda _: iter(()))
+        else:
             self._load_files(manifest)
-            dataset = Dataset(str(self._folder / _DATASET))
-            dataset.checkout(manifest.versions)
-        update_index(self._folder / index, manifest, dataset)
+            dataset = Dataset(str(self._folder / _DATASET), manifest.versions)
+            documents = dataset.read_documents()
+            update_index(self._folder / index, manifest, documents, dataset.iterate_passages)
         return CopyState(
             index=index,
             digest=digest,
@@ -201,8 +188,6 @@ class PublishedCopy:
 
     def _load_files(self, manifest: PublishedManifest) -> None:
         """Read the files of the dataset that the copy lacks, and delete those of older states."""
-        from kebab.store.objects import StoredObject
-
         folder = self._folder / _DATASET
         sizes = {file.name: file.bytes for file in manifest.files}
         for path in [path for path in folder.rglob("*") if path.is_file()]:
@@ -225,21 +210,22 @@ class PublishedCopy:
 
         It is deleted before that of the next query, or when this process ends.
         """
-        from shutil import rmtree
-        from tempfile import gettempdir, mkdtemp
-        from weakref import finalize
-
-        from kebab.store.published import Dataset
-
         assert self.state is not None, "the base was opened"
-        manifest, dataset = self.state.manifest, Dataset(self.url)
-        dataset.checkout(manifest.versions)
-        found = dataset.find_candidates(words, vector, weights, _CANDIDATES)
+        manifest = self.state.manifest
+        dataset = Dataset(self.url, manifest.versions)
+        found: dict[str, list[Row]] = {}
+        rows = dataset.find_candidates(words, vector, weights, _CANDIDATES)
+        for row in sorted(rows, key=lambda one: int(one["ordinal"])):
+            some = found.setdefault(row["document"], [])
+            some.append({**row, "ordinal": len(some)})  # among what there is of the document
         self._discard()
         with translate_os_errors(gettempdir(), "create"):
             folder = Path(mkdtemp(prefix="kebab-found-"))
         self._discard = finalize(self, rmtree, folder, ignore_errors=True)
-        index_candidates(folder, manifest, dataset, found)
+        documents = dataset.read_documents(found)
+        update_index(
+            folder, manifest, documents, lambda names: ((one, found[one]) for one in names)
+        )
         return folder
 
     def list_notes(self) -> list[str]:
@@ -255,8 +241,9 @@ class PublishedCopy:
         return notes
 
 
-def _read_state(folder: Path) -> CopyState | None:
-    """Return the state of the copy in a folder; None without one that can be read."""
+def read_state(url: str, mode: Literal["pull", "remote"]) -> CopyState | None:
+    """Return the state of the copy of a base; None without one that can be read."""
+    folder = find_copy_folder(url) / mode
     try:
         state = msgspec.json.decode((folder / _STATE).read_bytes(), type=CopyState)
     except (OSError, msgspec.MsgspecError):
@@ -267,100 +254,71 @@ def _read_state(folder: Path) -> CopyState | None:
 _KEYS = "published_keys"
 """The name of the value with the key of each document in the index of a copy."""
 
-_ROWS = 16_384
 
+def update_index(
+    folder: Path,
+    manifest: PublishedManifest,
+    documents: Sequence[Row],
+    read_passages: Callable[[Collection[str]], Iterable[tuple[str, list[Row]]]],
+) -> None:
+    """Bring the index in a data folder to these documents of a dataset, in one transaction.
 
-def update_index(folder: Path, manifest: PublishedManifest, dataset: "Dataset | None") -> None:
-    """Bring the index in a data folder to the state of a dataset, in one transaction.
-
-    Without a dataset it holds the sources only.
+    `read_passages` returns the rows of the passages of some documents.
     """
     from kebab.store.sqlite.writer import SqliteWriter
+    from kebab.store.vectors import LanceVectors
     from kebab.text.tokenizer import join_tokens
 
+    version = manifest.embedding_version
+    vectors = LanceVectors(folder, version, manifest.dimension or 0) if version else None
     with SqliteWriter(folder, join_tokens) as library:
-        if dataset is None:
-            with library.transaction():
-                fill_index(library, None, manifest, iter(()))
-            return
         stored = msgspec.json.decode(library.get_value(_KEYS) or "{}", type=dict[str, str])
-        documents = {row["document"]: row for row in dataset.read_documents()}
-        changed = {name: row for name, row in documents.items() if stored.get(name) != row["key"]}
-        pairs = ((changed[name], rows) for name, rows in dataset.iterate_passages(changed))
-        vectors = open_vectors(folder, manifest)
-        delete_strays(library, vectors)
+        rows = {row["document"]: row for row in documents}
+        keys = {name: row["key"] for name, row in rows.items()}
+        _delete_strays(library, vectors)
         with library.transaction():
-            gone = [DocId(name) for name in stored.keys() - documents.keys()]
-            library.remove_documents(gone)
-            fill_index(library, vectors, manifest, pairs)
-            keys = {name: row["key"] for name, row in documents.items()}
+            for name in manifest.sources:
+                kind: Literal["stdin", "files"] = "stdin" if name == STDIN else "files"
+                library.add_source(Source(name=name, root=f"{PUBLISHED_ROOT}{name}", kind=kind))
+            library.set_value(CURSOR_SALT, manifest.salt)
+            library.remove_documents([DocId(name) for name in stored.keys() - keys.keys()])
+            found: dict[str, Any] = {}
+            changed = [name for name, key in keys.items() if stored.get(name) != key]
+            for name, passages in read_passages(changed):
+                document = read_document(rows[name], passages)
+                library.put_document(document)
+                for chunk, passage in zip(document.chunks, passages, strict=True):
+                    if passage["vector"] is not None:
+                        found[chunk.chunk_id] = passage["vector"]
+            if vectors is not None:
+                _store_vectors(library, vectors, manifest, found)
             library.set_value(_KEYS, msgspec.json.encode(keys).decode())
-        delete_strays(library, vectors)
+        _delete_strays(library, vectors)
         library.checkpoint()
 
 
-def delete_strays(library: "SqliteWriter", vectors: "LanceVectors | None") -> None:
+def _delete_strays(library: "SqliteWriter", vectors: "LanceVectors | None") -> None:
     """Delete the vectors that no passage has: those of a killed pull, and of an earlier state."""
     if vectors is not None:
         vectors.delete(find_missing_keys(vectors.list_keys(), library.list_committed_keys()))
         vectors.save()
 
 
-def open_vectors(folder: Path, manifest: PublishedManifest) -> "LanceVectors | None":
-    """Return the vectors of an index that is made of a published base; None without any."""
-    from kebab.store.vectors import LanceVectors
-
-    version = manifest.embedding_version
-    return LanceVectors(folder, version, manifest.dimension or 0) if version else None
-
-
-def fill_index(
+def _store_vectors(
     library: "SqliteWriter",
-    vectors: "LanceVectors | None",
+    vectors: "LanceVectors",
     manifest: PublishedManifest,
-    pairs: Iterator[tuple[dict[str, Any], list[dict[str, Any]]]],
+    found: Mapping[str, Any],
 ) -> None:
-    """Store documents with their passages and vectors; the caller has begun a transaction."""
-    from kebab.store.published import read_document
-
-    for name in manifest.sources:
-        root, is_text = f"{PUBLISHED_ROOT}{name}", name == STDIN
-        library.add_source(Source(name=name, root=root, kind="stdin" if is_text else "files"))
-    library.set_value(CURSOR_SALT, manifest.salt)
-    version = manifest.embedding_version
-    found: dict[str, Any] = {}
-    if vectors is not None and version:
-        library.set_value(EMBEDDING_VERSION, version)
-    for row, passages in pairs:
-        document = read_document(row, passages)
-        library.put_document(document)
-        for chunk, passage in zip(document.chunks, passages, strict=True):
-            if passage["vector"] is not None:
-                found[chunk.chunk_id] = passage["vector"]
-    if vectors is not None and version:
-        pending = library.list_pending_ids()
-        waiting = [(key, found[name]) for name, key in pending if name in found]
-        for start in range(0, len(waiting), _ROWS):
-            vectors.append([VectorRow(*one) for one in waiting[start : start + _ROWS]])
-        vectors.save()
-        library.mark_vectors([key for key, _ in waiting], "committed", version)
-        if manifest.coverage and not manifest.coverage.pending_vectors:
-            rest = [key for name, key in pending if name not in found]
-            library.mark_vectors(rest, "unsupported", version)  # the model gives them no vector
-
-
-def index_candidates(
-    folder: Path, manifest: PublishedManifest, dataset: "Dataset", passages: list[dict[str, Any]]
-) -> None:
-    """Make the index of some passages of a dataset, and of their documents."""
-    from kebab.store.sqlite.writer import SqliteWriter
-    from kebab.text.tokenizer import join_tokens
-
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in sorted(passages, key=lambda one: int(one["ordinal"])):
-        some = found.setdefault(row["document"], [])
-        some.append({**row, "ordinal": len(some)})  # among what there is of the document
-    rows = {row["document"]: row for row in dataset.read_documents(found)}
-    pairs = ((rows[name], some) for name, some in found.items() if name in rows)
-    with SqliteWriter(folder, join_tokens) as library, library.transaction():
-        fill_index(library, open_vectors(folder, manifest), manifest, pairs)
+    """Store the vectors of passages that have none yet, by the id of the chunk."""
+    version = manifest.embedding_version or ""
+    library.set_value(EMBEDDING_VERSION, version)
+    pending = library.list_pending_ids()
+    waiting = [VectorRow(key, found[name]) for name, key in pending if name in found]
+    for start in range(0, len(waiting), _ROWS):
+        vectors.append(waiting[start : start + _ROWS])
+    vectors.save()
+    library.mark_vectors([row.key for row in waiting], "committed", version)
+    if manifest.coverage and not manifest.coverage.pending_vectors:
+        rest = [key for name, key in pending if name not in found]
+        library.mark_vectors(rest, "unsupported", version)  # the model gives them no vector

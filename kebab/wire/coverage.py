@@ -140,6 +140,8 @@ COUNTS = (
     *("unchecked_folders", "pending_vectors", "partial"),
 )
 """The fields that are added where several bases are searched."""
+EXAMPLES = ("failed_examples", "partial_examples", "partial_reasons")
+"""The fields that list a few of what is counted."""
 
 Statement: TypeAlias = Literal["absent", "convincing", "lines", "healthy"]
 """What a reply says: that a word is absent, that nothing is convincing, that no line of the files

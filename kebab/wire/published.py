@@ -2,7 +2,6 @@
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
 from kebab.wire.coverage import Coverage
@@ -12,7 +11,7 @@ from kebab.wire.record import Record, Reply, Request
 class PublishedFile(Struct, frozen=True, kw_only=True):
     """A file of the dataset that a copy needs."""
 
-    name: str
+    name: Annotated[str, Meta(pattern=r"^(documents|passages)\.lance/\w+/\w[\w.-]*$")]
     bytes: int
 
 
@@ -38,7 +37,7 @@ class PublishedManifest(_Manifest, frozen=True, kw_only=True, tag="published_bas
     began."""
     dimension: int | None
     """The number of components of a vector; null without vectors."""
-    sources: list[str]
+    sources: list[Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[^/]+$")]]
     """The names of the sources: the last parts of the folders of the publisher."""
     versions: dict[str, int]
     files: list[PublishedFile]
@@ -117,18 +116,11 @@ class SourceAdded(Reply, frozen=True, kw_only=True, tag="source_added.v1"):
 
 
 class Registration(Struct, frozen=True, kw_only=True):
-    """A published base as the data folder lists it."""
+    """A published base as a file of the data folder lists it."""
 
     name: str
     url: str
-    mode: Literal["pull", "remote"] = "pull"
-
-
-class Registry(Struct, frozen=True, kw_only=True):
-    """The file of the data folder that lists published bases."""
-
-    format_version: Literal[1] = 1
-    bases: list[Registration] = msgspec.field(default_factory=list)
+    mode: Literal["pull", "remote"]
 
 
 class ArchiveManifest(_Manifest, frozen=True, kw_only=True, tag="archive_manifest.v1"):

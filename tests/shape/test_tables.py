@@ -59,7 +59,7 @@ TABLES = {
     ),
     "obstore": (
         "store/test_objects.py",
-        "test_every_exception_of_the_library_is_in_the_table",
+        "test_every_exception_of_the_library_is_translated",
     ),
     "PIL": (
         "llm/test_pictures.py",
@@ -75,7 +75,7 @@ TABLES = {
     ),
     "ray": (
         "cluster/test_ray_data.py",
-        "test_every_exception_of_ray_has_a_cause_or_is_a_kind_of_failure",
+        "test_every_exception_of_ray_becomes_an_error_with_its_cause",
     ),
     "starlette": (
         "server/test_application.py",

@@ -204,7 +204,7 @@ def test_a_pull_that_was_killed_leaves_the_old_state(desk, base, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             _follow(reader)
     reader = _open(desk, f"file://{base}")
-    _get_copy(reader).state = _get_copy(reader).read_state()
+    _get_copy(reader).state = published_copy.read_state(f"file://{base}", "pull")
     with monkeypatch.context() as patch:
         patch.setattr(published_copy, "CHECK_S", float("inf"))
         assert _search(reader, "saturn").hits == []

@@ -1,16 +1,13 @@
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
+from msgspec.structs import replace
 
 from kebab.app.library import remove_source
 from kebab.app.published import add_source, describe_base
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput, IoError, ReadOnly, StoreCorrupt
-from kebab.store.published import change_registry, load_registry
 from kebab.wire.library import SourceRemoved, SourceRmRequest
-from kebab.wire.published import Registration, Registry, SourceAddRequest
+from kebab.wire.published import SourceAddRequest
 
 
 def _add(desk, url, **fields):
@@ -19,11 +16,11 @@ def _add(desk, url, **fields):
 
 def test_a_base_without_copy_is_described_as_such(desk, publish_notes):
     _add(desk, publish_notes("docs", {"a.md": "# A\n\ncats\n"}))
-    (base,) = desk.context().bases.load().bases
-    moved = type(base)(name="x", url="s3://nowhere/x")
+    (base,) = desk.context().bases.load().values()
+    moved = replace(base, name="x", url="s3://nowhere/x")
 
-    assert describe_base(desk.context(), base).documents == 1
-    assert describe_base(desk.context(), moved).problem == "there is no copy yet"
+    assert describe_base(base).documents == 1
+    assert describe_base(moved).problem == "there is no copy yet"
 
 
 def test_a_base_is_removed_with_its_copy(desk, publish_notes):
@@ -38,7 +35,7 @@ def test_a_base_is_removed_with_its_copy(desk, publish_notes):
 
     assert not copy.exists()
     assert url.is_dir()
-    assert not desk.context().bases.load().bases
+    assert not desk.context().bases.load()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +49,7 @@ def test_a_base_is_removed_with_its_copy(desk, publish_notes):
 def test_an_address_that_cannot_be_used_is_refused_and_not_listed(desk, fields, fault):
     with pytest.raises(fault):
         add_source(desk.context(), SourceAddRequest(**fields), ignore_progress)
-    assert not desk.context().bases.load().bases
+    assert not desk.context().bases.load()
 
 
 def test_adding_needs_a_free_name_and_permission(desk, publish_notes):
@@ -65,25 +62,18 @@ def test_adding_needs_a_free_name_and_permission(desk, publish_notes):
         add_source(desk.context(read_only=True), SourceAddRequest(url=str(wiki)), ignore_progress)
 
 
-def test_a_damaged_list_is_an_error(tmp_path):
-    (tmp_path / "published.json").write_text("{")
+def test_a_damaged_list_is_an_error(desk):
+    folder = desk.data / "published"
+    folder.mkdir(parents=True)
+    (folder / "docs.json").write_text("{")
 
     with pytest.raises(StoreCorrupt):
-        load_registry(tmp_path)
+        desk.context().bases.load()
 
 
-def test_changes_at_once_lose_nothing(tmp_path):
-    def add(name):
-        base = Registration(name=name, url=f"s3://b/{name}")
+def test_a_base_that_is_added_again_has_its_new_name_only(desk, publish_notes):
+    url = publish_notes("docs", {"a.md": "# A\n\ncats\n"})
+    for name in ("first", "second"):
+        _add(desk, url, name=name)
 
-        def change(now):
-            time.sleep(0.01)  # others begin meanwhile
-            return Registry(bases=[*now.bases, base])
-
-        change_registry(tmp_path / "data", change)
-
-    names = [f"n{number}" for number in range(8)]
-    with ThreadPoolExecutor(len(names)) as pool:
-        list(pool.map(add, names))
-
-    assert sorted(base.name for base in load_registry(tmp_path / "data").bases) == names
+    assert [*desk.context().bases.load()] == ["second"]
