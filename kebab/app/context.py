@@ -416,10 +416,7 @@ class PublishedBases:
     def open(self, base: "Registration") -> AppContext:
         """Return the context of a base, at its current snapshot.
 
-        Raises:
-            IoError: There is no copy yet, and the store cannot be read.
-            StoreCorrupt: There is no copy yet, and what is published is damaged.
-            NotIndexed: There is no copy yet, and a newer kebab published it.
+        It raises what `PublishedCopy.refresh` raises.
         """
         opened = self._opened.get(base.name)
         if opened is None or opened.settings.data_dir != base.url:

@@ -385,9 +385,10 @@ class MergedNotes:
             return self._snapshots[LOCAL].reader.get_revision()
         states = []
         for name, (context, reader, _) in self._snapshots.items():
-            copy = context.published
-            state = f"{reader.get_revision()} {reader.get_value(CURSOR_SALT)}"
-            states.append((name, copy.state.digest if copy and copy.state else state))
+            state: object = f"{reader.get_revision()} {reader.get_value(CURSOR_SALT)}"
+            if context.published and context.published.state:  # the same for all its readers
+                state = context.published.state.manifest
+            states.append((name, state))
         digest = blake2b(repr(states).encode(), digest_size=_REVISION_BYTES).digest()
         return int.from_bytes(digest, "big")
 

@@ -133,22 +133,9 @@ class ClusterWork:
         should_stop: Callable[[], bool],
     ) -> Iterator[Iterator[BuildResult]]:
         """Yield an iterator over the results of the files, None where the caller builds one."""
-        with closing(self._iterate(tasks, builder, choose_id, should_stop)) as results:
+        build = _ClusterBuild(tasks, builder, choose_id, should_stop)
+        with closing(build.iterate(self._cluster, self._find_model)) as results:
             yield results
-
-    def _iterate(
-        self,
-        tasks: Sequence[FileTask],
-        builder: DocumentBuilder,
-        choose_id: Callable[[FileTask], DocId],
-        should_stop: Callable[[], bool],
-    ) -> Generator[BuildResult, None, None]:
-        if len(tasks) <= BATCH_FILES:  # the processes of the nodes would take longer to start
-            with build_ahead(tasks, builder, choose_id, should_stop) as results:
-                yield from results
-        else:
-            build = _ClusterBuild(tasks, builder, choose_id, should_stop)
-            yield from build.iterate(self._cluster, self._find_model())
 
     def embed_passages(
         self, embedder: Embedder, texts: Sequence[str], should_stop: Callable[[], bool]
@@ -190,8 +177,15 @@ class _ClusterBuild:
     should_stop: Callable[[], bool]
     sent: list[tuple[int, ...]] = field(default_factory=list)
 
-    def iterate(self, cluster: Cluster, model: NodeModel | None) -> Iterator[BuildResult]:
+    def iterate(
+        self, cluster: Cluster, find_model: Callable[[], NodeModel | None]
+    ) -> Generator[BuildResult, None, None]:
         """Yield the results in the order of the files."""
+        if len(self.tasks) <= BATCH_FILES:  # the processes of the nodes would take longer to start
+            with self._build_here(self.tasks) as here:
+                yield from here
+            return
+        model = find_model()
         # A node reads a file that is small, and that needs nothing of this machine.
         builder = self.builder
         numbers = [

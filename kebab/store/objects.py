@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import cached_property
 from pathlib import Path
 from threading import Event
 from typing import Any, NamedTuple
@@ -84,19 +85,16 @@ class ObjectStore:
             from obstore import exceptions
 
         self._library, self._faults = obstore, exceptions
-        self._store: Any = None
 
-    def _open(self) -> Any:
-        if self._store is None:
-            if self.is_local:
-                self._store = self._library.store.LocalStore(self.address)
-            else:
-                options: dict[str, Any] = {"allow_http": True}
-                options.update(connect_timeout=f"{_CONNECT_S}s", timeout=f"{_REQUEST_S}s")
-                retry: Any = {"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)}
-                build: Any = self._library.store.from_url
-                self._store = build(self.address, client_options=options, retry_config=retry)
-        return self._store
+    @cached_property
+    def _store(self) -> Any:
+        if self.is_local:
+            return self._library.store.LocalStore(self.address)
+        client: Any = {"allow_http": True, "connect_timeout": f"{_CONNECT_S}s"}
+        client["timeout"] = f"{_REQUEST_S}s"
+        retry: Any = {"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)}
+        build: Any = self._library.store.from_url
+        return build(self.address, client_options=client, retry_config=retry)
 
     @property
     def _exists(self) -> bool:
@@ -127,7 +125,7 @@ class ObjectStore:
             return None
         with self._translate(name, "read"):
             try:
-                found = self._open().get(name)
+                found = self._store.get(name)
                 data = bytes(found.bytes())
             except FileNotFoundError:
                 return None
@@ -149,7 +147,7 @@ class ObjectStore:
         mode: Any = "create" if before is None else {**before.tag}
         with self._translate(name, "write"):
             try:
-                self._open().put(name, data, mode=mode, use_multipart=False)
+                self._store.put(name, data, mode=mode, use_multipart=False)
             except (self._faults.AlreadyExistsError, self._faults.PreconditionError):
                 # A request that was repeated after a lost reply meets what it wrote itself.
                 found = self.read_version(name)
@@ -161,7 +159,7 @@ class ObjectStore:
         if not self._exists:
             return
         with self._translate(folder, "read"):
-            for batch in self._open().list(folder):
+            for batch in self._store.list(folder):
                 for one in batch:
                     modified = one["last_modified"].timestamp()
                     yield StoredObject(one["path"], one["size"], modified)
@@ -199,7 +197,7 @@ class ObjectStore:
 
     def _read_parts(self, name: str) -> Iterator[bytes]:
         with self._translate(name, "read"):
-            yield from map(bytes, self._open().get(name).stream())
+            yield from map(bytes, self._store.get(name).stream())
 
     def _download(self, one: StoredObject, target: Path) -> None:
         """Write an object to a file, as a whole or not at all.

@@ -7,10 +7,9 @@ files that a copy needs.
 """
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
@@ -138,22 +137,16 @@ class Dataset:
     def __init__(
         self, address: str, versions: Mapping[str, int] | None = None, dimension: int = 0
     ) -> None:
-        """Open nothing yet.
+        """Open nothing yet; the tables are read at these versions, or written without any.
 
-        Args:
-            address: The folder or the address of the store.
-            versions: The version of each table that is read; without them the tables are written.
-            dimension: That of the vectors that are written.
+        Vectors that are written have this dimension.
         """
         self.address = address.removeprefix(FILE_ADDRESS)
         self._versions, self._dimension = versions, dimension
         self._tables: dict[str, Any] = {}
 
-    @contextmanager
-    def _translate(self, op: Op) -> Iterator[None]:
-        with warnings.catch_warnings(), translate_lance_errors(self.address, op):
-            warnings.simplefilter("ignore")
-            yield
+    def _translate(self, op: Op) -> AbstractContextManager[None]:
+        return translate_lance_errors(self.address, op)
 
     def _open(self, name: str) -> Any:
         """Return a table; one with other columns or another dimension is written anew."""
@@ -328,12 +321,9 @@ def parse_base(data: bytes, address: str) -> PublishedManifest:
         version = int(msgspec.json.decode(data)["format_version"])
         if version > FORMAT_VERSION:
             raise NotIndexed(data_dir=address, expected=str(FORMAT_VERSION), found=version)
-        if version < FORMAT_VERSION:
-            cause = "an earlier kebab published it; `kebab publish` writes it anew"
-            raise StoreCorrupt(path=address, cause=cause, published=True)
         manifest = msgspec.json.decode(data, type=PublishedManifest)
     except (msgspec.MsgspecError, ValueError, KeyError, TypeError) as fault:
-        cause = "it is no description of a published base"
+        cause = "it is no description of a published base of this version"
         raise StoreCorrupt(path=address, cause=cause, published=True) from fault
     if manifest.index_schema > newest:
         raise NotIndexed(data_dir=address, expected=str(newest), found=manifest.index_schema)

@@ -34,7 +34,7 @@ from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.store.objects import ObjectStore, StoredObject, is_web_address
 from kebab.store.published import Dataset, Row, read_document, require_base
-from kebab.wire.published import PublishedManifest
+from kebab.wire.published import PublishedFile, PublishedManifest
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
@@ -60,7 +60,6 @@ class CopyState(Struct, frozen=True, kw_only=True):
     """
 
     index: str
-    digest: str
     manifest: PublishedManifest
     checked_at: float
     tried_at: float
@@ -164,8 +163,8 @@ class PublishedCopy:
         return new
 
     def _pull(self, state: CopyState | None, manifest: PublishedManifest, now: float) -> CopyState:
-        digest = compute_digest(msgspec.json.encode(manifest).decode())
-        if state and state.digest == digest:
+        files, manifest = manifest.files, replace(manifest, files=[])
+        if state and state.manifest == manifest:
             return replace(state, checked_at=now, tried_at=now, problem=None)
         # Vectors of another model, and records of another schema, make another index.
         key = f"{manifest.embedding_version} {manifest.index_schema}"
@@ -174,22 +173,16 @@ class PublishedCopy:
         if self.is_remote:
             update_index(self._folder / index, manifest, [], lambda _: iter(()))
         else:
-            self._load_files(manifest)
+            self._load_files(files)
             dataset = Dataset(str(self._folder / _DATASET), manifest.versions)
             documents = dataset.read_documents()
             update_index(self._folder / index, manifest, documents, dataset.iterate_passages)
-        return CopyState(
-            index=index,
-            digest=digest,
-            manifest=replace(manifest, files=[]),
-            checked_at=now,
-            tried_at=now,
-        )
+        return CopyState(index=index, manifest=manifest, checked_at=now, tried_at=now)
 
-    def _load_files(self, manifest: PublishedManifest) -> None:
+    def _load_files(self, files: Iterable[PublishedFile]) -> None:
         """Read the files of the dataset that the copy lacks, and delete those of older states."""
         folder = self._folder / _DATASET
-        sizes = {file.name: file.bytes for file in manifest.files}
+        sizes = {file.name: file.bytes for file in files}
         for path in [path for path in folder.rglob("*") if path.is_file()]:
             if sizes.get(path.relative_to(folder).as_posix()) != path.stat().st_size:
                 path.unlink()

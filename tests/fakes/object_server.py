@@ -27,10 +27,10 @@ class WritableStore(ObjectStore):
 
     def write(self, name: str, data: bytes) -> None:
         with self._translate(name, "write"):
-            self._open().put(name, data, use_multipart=False)
+            self._store.put(name, data, use_multipart=False)
 
     def delete(self, name: str) -> None:
-        self._open().delete(name)
+        self._store.delete(name)
 
 
 BUCKET = "team-bucket"

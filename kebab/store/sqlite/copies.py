@@ -10,7 +10,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -156,11 +155,11 @@ _DOCUMENTS = (
     " FROM documents d JOIN assets a ON a.asset = d.asset ORDER BY d.doc"
 )
 _CHUNKS = """
-    SELECT c.doc, iif(v.state = 'committed', c.key, NULL), json_array(
+    SELECT iif(v.state = 'committed', c.key, NULL), json_array(
         json_array(c.ordinal, c.text, c.start, c."end", c.start_line, c.end_line,
             json(c.heading_path), c.context, json(iif(c.place = '', 'null', c.place))),
         c.chunk_id, c.text_hash, c.embed_hash)
-    FROM chunks c JOIN vectors v ON v.key = c.key ORDER BY c.doc, c.ordinal
+    FROM chunks c JOIN vectors v ON v.key = c.key WHERE c.doc = ? ORDER BY c.ordinal
 """
 _OMITTED = """
     CREATE VIRTUAL TABLE temp.omitted_terms USING fts5vocab('main', 'omitted_words', 'instance');
@@ -185,25 +184,18 @@ def iterate_documents(reader: SqliteReader) -> Iterator[WholeDocument]:
         left_out: Any = database.execute(_OMITTED).fetchall()
         omitted = dict(left_out)
         database.execute("DROP TABLE temp.omitted_terms")
-        chunks: Iterator[Any] = groupby(database.execute(_CHUNKS), key=lambda row: row[0])
-        following = next(chunks, None)
         for doc, record in database.execute(_DOCUMENTS):
-            found: list[Any] = []
-            if following is not None and following[0] == doc:
-                found = list(following[1])
-                following = next(chunks, None)
-            row = _read_document(record)
+            chunks: Any = database.execute(_CHUNKS, (doc,)).fetchall()
+            row, tokens = _read_document(record), omitted.get(doc, "")
             row = msgspec.structs.replace(
                 row,
                 source=names[row.source],
-                chunks=tuple(_read_chunk(chunk) for *_, chunk in found),
+                chunks=tuple(_read_chunk(chunk) for _, chunk in chunks),
                 # The index holds the words of all reasons together.
-                omissions=tuple(
-                    one._replace(tokens="" if number else omitted.get(doc, ""))
-                    for number, one in enumerate(row.omissions)
-                ),
+                omissions=tuple(one._replace(tokens=tokens) for one in row.omissions[:1])
+                + row.omissions[1:],
             )
-            yield WholeDocument(row, [key for _, key, _ in found])
+            yield WholeDocument(row, [key for key, _ in chunks])
 
 
 def _choose_names(rows: Any) -> dict[str, str]:
