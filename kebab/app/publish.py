@@ -17,7 +17,7 @@ from kebab.core.progress import ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
 from kebab.store import published
-from kebab.store.objects import ObjectStore, is_web_address, resolve_address
+from kebab.store.objects import ObjectStore, resolve_address
 from kebab.store.published import Dataset, Row
 from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.store.sqlite.copies import WholeDocument, iterate_documents
@@ -46,7 +46,7 @@ def publish(
     started = context.clock.monotonic()
     with context.open_reader() as reader:
         store = ObjectStore(resolve_address(request.dest, "$.dest"))
-        if is_web_address(store.address):
+        if store.address.lower().startswith("http"):
             cause = "a web server only sends what is published; publish to its folder or its store"
             raise InvalidInput(field="$.dest", cause=cause)
         folder = Path(store.address).resolve()
@@ -100,8 +100,8 @@ class _Publication:
         self._progress.send(ProgressKind.HEARTBEAT, phase="index")
         dataset.maintain()
         versions = dataset.read_versions()
-        for name, wanted in ((published.DOCUMENTS, documents), (published.PASSAGES, passages)):
-            dataset.require_keys(name, wanted)
+        dataset.require_keys(published.DOCUMENTS, documents)
+        dataset.require_keys(published.PASSAGES, passages)
         stored = [*self._store.list("")]
         manifest = PublishedManifest(
             format_version=published.FORMAT_VERSION,

@@ -7,11 +7,10 @@ from msgspec.structs import asdict
 from kebab.app.context import AppContext
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, find_copy_folder
-from kebab.core.progress import Cancel, ProgressCallback, ProgressKind
+from kebab.core.progress import Cancel, ProgressCallback
 from kebab.durable import delete_path
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
-from kebab.ingest.job import ProgressReporter
 from kebab.store.objects import resolve_address
 from kebab.store.published_copy import PublishedCopy, read_state
 from kebab.wire.library import SourceRemoved, SourceSummary
@@ -63,13 +62,11 @@ def add_source(
     same = [one for one in context.bases.load().values() if one.name == name or one.url == url]
     if any(one.url != url for one in same):
         raise InvalidInput(field="$.name", cause=f"another base has this name: {name}")
-    progress = ProgressReporter(report, context.clock)
     settings = replace_setting(context.settings, "data_dir", url)
     if request.mode != AUTO:
         settings = replace_setting(settings, "published.mode", request.mode)
     copy = PublishedCopy(settings)
     base = Registration(name=name, url=url, mode=copy.mode)
-    progress.send(ProgressKind.HEARTBEAT, phase="pull", message="reading files")
     copy.refresh(context.clock.now(), at_once=True)
 
     for one in same:

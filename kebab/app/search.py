@@ -173,7 +173,7 @@ def find_candidates(context: AppContext, query: Query) -> bool:
 
     Return whether the base is one; its readers are opened anew.
     """
-    if context.published is None or not context.published.is_remote:
+    if context.published is None or context.published.mode != "remote":
         return False
     from kebab.core.queries import COLUMN_WEIGHTS
 

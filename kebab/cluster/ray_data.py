@@ -35,14 +35,9 @@ _START_S = 90.0
 """The longest time until Ray is connected; it waits for several minutes itself."""
 
 _POLL_S = 0.2
-_CLOSE_S = 10.0
-"""The longest time to leave the cluster; afterwards the process is killed."""
 
 _MOST_WAITING = 128
 """How many batches the cluster has at once; the next one is sent when the first is done."""
-
-_TASK_RETRIES = 3
-"""How often a batch is tried again after its process died, before it is lost."""
 
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",  # a cluster started here reports to nobody
@@ -102,7 +97,7 @@ class RayCluster:
                 yield from self._receive(should_stop)
         finally:
             if self._waiting:  # the tasks of this work end with the process
-                self._abandon()
+                self.close()
 
     def _receive(self, should_stop: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
         """Yield the next result; nothing for a lost batch, whose work the caller does."""
@@ -115,11 +110,10 @@ class RayCluster:
             yield number, result
 
     def close(self) -> None:
-        """Leave the cluster; one that was started here ends."""
-        worker = self._worker
-        if worker is not None and worker.is_idle and worker.send(("close",)):
-            worker.poll(_CLOSE_S)
-        self._abandon()
+        """End the process, and with it its tasks and a cluster that was started here."""
+        worker, self._worker, self._waiting = self._worker, None, 0
+        if worker is not None:
+            worker.close()
 
     def _probe(self) -> None:
         """Connect to the port, because Ray itself waits for minutes where nobody listens."""
@@ -150,20 +144,14 @@ class RayCluster:
                         raise reply.result
                     return reply.result
             if should_stop():
-                self._abandon()
+                self.close()
                 return None
             if limit and worker.read_elapsed().clock > limit:
                 raise self._give_up(f"no connection within {limit:g} seconds")
 
     def _give_up(self, cause: str, reason: str | None = None) -> ClusterUnreachable:
-        self._abandon()
+        self.close()
         return ClusterUnreachable(address=self._address, cause=cause, reason=reason)
-
-    def _abandon(self) -> None:
-        """End the process at once; the cluster ends its tasks."""
-        worker, self._worker, self._waiting = self._worker, None, 0
-        if worker is not None:
-            worker.close()
 
 
 _MISSING = re.compile(r"No module named '([\w.]+)'")
@@ -237,7 +225,7 @@ class RayDriver:
                 raise ClusterUnreachable(address=self._address, cause="its nodes have no cores")
             size = f"nodes: {nodes}, cores: {found['CPU']:.0f}, GPUs: {found.get('GPU', 0):.0f}"
         shared = ray.put(work)
-        task = ray.remote(num_cpus=1, max_retries=_TASK_RETRIES)(run_batch)
+        task = ray.remote(run_batch)  # on one core, and three times again when its process dies
         self._run = lambda batch: task.remote(shared, batch)
         self._started = 0
         return size
@@ -263,12 +251,6 @@ class RayDriver:
             raise  # `run_batch` raises nothing
         except RayError:
             return number, None
-
-    def close(self) -> None:
-        """Leave the cluster."""
-        import ray
-
-        ray.shutdown()
 
 
 def run_batch(work: Work, batch: bytes) -> bytes | None:

@@ -48,11 +48,6 @@ class Versioned(NamedTuple):
     tag: Mapping[str, str]
 
 
-def is_web_address(address: str) -> bool:
-    """Return whether an address is that of a web server, which only sends files."""
-    return address.lower().startswith("http")
-
-
 def resolve_address(text: str, field: str) -> str:
     """Return the address that a user gave, without a slash at its end; that of a folder too.
 

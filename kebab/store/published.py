@@ -6,11 +6,10 @@ changed gets another key. `base.json` is written last: it names the versions of 
 files that a copy needs.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from datetime import timedelta
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -22,7 +21,7 @@ from kebab.config.settings import FILE_ADDRESS
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.documents import DocumentRow
 from kebab.core.ids import Key, compute_digest
-from kebab.errors.catalog import IoError, Locked, NotIndexed, Op, StoreCorrupt
+from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, name_manifest, translate_lance_errors
 from kebab.store.objects import FEATURE, ObjectStore, StoredObject, Versioned
@@ -46,8 +45,6 @@ _VECTOR_INDEX_FROM = 100_000
 _TOKENS = ("title_tokens", "heading_tokens", "body_tokens")
 _CHANGES = ("lower_case", "stem", "remove_stop_words", "ascii_folding", "with_position")
 """What LanceDB does to words by default, and not to our own tokens."""
-
-_COPIED = re.compile(r"(?:documents|passages)\.lance/(?:data|_deletions)/[^/]+")
 
 Row: TypeAlias = dict[str, Any]
 """A row of a table, by the names of its columns; `record` is the rest of it as JSON."""
@@ -144,9 +141,7 @@ class Dataset:
         self.address = address.removeprefix(FILE_ADDRESS)
         self._versions, self._dimension = versions, dimension
         self._tables: dict[str, Any] = {}
-
-    def _translate(self, op: Op) -> AbstractContextManager[None]:
-        return translate_lance_errors(self.address, op)
+        self._translate = partial(translate_lance_errors, self.address)
 
     def _open(self, name: str) -> Any:
         """Return a table; one with other columns or another dimension is written anew."""
@@ -210,20 +205,21 @@ class Dataset:
         """Return the passages that the store finds by words and by a vector, each once."""
         from lancedb.query import MultiMatchQuery
 
-        rows: dict[str, Row] = {}
+        searches: dict[str, Any] = {}
         with self._translate("read"):
             table = self._open(PASSAGES)
-            queries = []
             if words:
                 match = MultiMatchQuery(" ".join(words), list(_TOKENS), boosts=list(weights))
-                queries.append((table.search(match, query_type="fts"), "_score"))
+                searches["_score"] = table.search(match, query_type="fts")
             if vector is not None:
                 nearest = table.search(vector, vector_column_name="vector")
-                queries.append((nearest.distance_type("l2"), "_distance"))
-            for query, score in queries:
-                for row in query.select([*_COLUMNS[PASSAGES], score]).limit(limit).to_list():
-                    rows.setdefault(row["key"], row)
-        return list(rows.values())
+                searches["_distance"] = nearest.distance_type("l2")
+            found = [
+                row
+                for score, search in searches.items()
+                for row in search.select([*_COLUMNS[PASSAGES], score]).limit(limit).to_list()
+            ]
+        return list({row["key"]: row for row in found}.values())
 
     def add(self, name: str, rows: Iterable[Row]) -> None:
         """Add rows to a table."""
@@ -287,17 +283,17 @@ def list_copied_files(
     stored: Iterable[StoredObject], versions: Mapping[str, int]
 ) -> list[PublishedFile]:
     """Return the files of the dataset that a copy of these versions needs, without indexes."""
-    manifests = {
-        f"{name}.lance/_versions/{name_manifest(version)}" for name, version in versions.items()
-    }
-    return sorted(
-        (
-            PublishedFile(name=one.name, bytes=one.size)
-            for one in stored
-            if _COPIED.fullmatch(one.name) or one.name in manifests
-        ),
-        key=lambda file: file.name,
+    starts = tuple(
+        f"{name}.lance/{part}"
+        for name, version in versions.items()
+        for part in ("data/", "_deletions/", f"_versions/{name_manifest(version)}")
     )
+    files = [
+        PublishedFile(name=one.name, bytes=one.size)
+        for one in stored
+        if one.name.startswith(starts)
+    ]
+    return sorted(files, key=lambda file: file.name)
 
 
 def require_base(store: ObjectStore) -> PublishedManifest:

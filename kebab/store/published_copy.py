@@ -32,7 +32,7 @@ from kebab.core.ids import DocId, compute_digest, find_missing_keys
 from kebab.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
-from kebab.store.objects import ObjectStore, StoredObject, is_web_address
+from kebab.store.objects import ObjectStore, StoredObject
 from kebab.store.published import Dataset, Row, read_document, require_base
 from kebab.wire.published import PublishedFile, PublishedManifest
 
@@ -90,7 +90,7 @@ class PublishedCopy:
             StoreCorrupt: Its size decides, and what is published is damaged.
         """
         chosen = self.settings.published.mode
-        if is_web_address(self.url):
+        if self.url.lower().startswith("http"):
             if chosen == REMOTE:
                 cause = "a web server can only be copied: `pull`"
                 raise InvalidInput(field="$.mode", cause=cause)
@@ -104,25 +104,17 @@ class PublishedCopy:
         return REMOTE if size >= self.settings.published.remote_from_mb * _MB else PULL
 
     @property
-    def is_remote(self) -> bool:
-        """Whether the store is searched."""
-        return self.mode == REMOTE
-
-    @property
     def _folder(self) -> Path:
         return find_copy_folder(self.url) / self.mode
 
     def open(self, now: float) -> Path:
         """Return the folder of the index. Raises what `refresh` raises."""
-        self.state = self.refresh(now)
-        return self._folder / self.state.index
+        return self._folder / self.refresh(now).index
 
     def has_changed(self, now: float) -> bool:
         """Return whether the index is in another folder than before."""
-        if self.state is None:
-            return False
-        before, self.state = self.state, self.refresh(now)
-        return before.index != self.state.index
+        before = self.state
+        return before is not None and before.index != self.refresh(now).index
 
     def refresh(self, now: float, *, at_once: bool = False) -> CopyState:
         """Bring the copy up to date, unless that was tried within a minute.
@@ -136,7 +128,7 @@ class PublishedCopy:
         def is_fresh(state: CopyState) -> bool:
             return not at_once and 0 <= now - state.tried_at < CHECK_S
 
-        state = read_state(self.url, self.mode)
+        state = self.state = read_state(self.url, self.mode)
         if state and is_fresh(state):
             return state
         found = None if state else require_base(self._store)  # a wrong address leaves no folder
@@ -146,7 +138,7 @@ class PublishedCopy:
         lock = hold_lock(folder / _LOCK, wait=state is None or at_once)
         with translate_os_errors(folder, "write"), lock as held:
             # Another process may have done it meanwhile.
-            state = read_state(self.url, self.mode)
+            state = self.state = read_state(self.url, self.mode)
             if state and (not held or is_fresh(state)):
                 return state
             try:
@@ -155,6 +147,7 @@ class PublishedCopy:
                 if state is None:
                     raise
                 new = replace(state, tried_at=now, problem=fault.format_message())
+            self.state = new
             with replace_file(folder / _STATE) as draft:
                 draft.write(msgspec.json.encode(new))
             for path in folder.glob(f"{_INDEX}-*"):
@@ -170,7 +163,7 @@ class PublishedCopy:
         key = f"{manifest.embedding_version} {manifest.index_schema}"
         index = f"{_INDEX}-{compute_digest(key, size=8)}"
         create_folder(self._folder / index, 0o700)
-        if self.is_remote:
+        if self.mode == REMOTE:
             update_index(self._folder / index, manifest, [], lambda _: iter(()))
         else:
             self._load_files(files)
@@ -227,7 +220,7 @@ class PublishedCopy:
         if self.state is not None and self.state.problem is not None:
             age = self.state.manifest.created_at
             notes.append(f"the copy of {age} is searched: {self.state.problem}")
-        if self.is_remote:
+        if self.mode == REMOTE:
             notes.append(
                 f"remote: the {_CANDIDATES} nearest passages by words, and by meaning, are compared"
             )

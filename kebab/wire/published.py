@@ -71,8 +71,8 @@ class PublishReport(Reply, frozen=True, kw_only=True, tag="publish_report.v1"):
     duration_ms: float
 
 
-class PublishedBase(Struct, frozen=True, kw_only=True):
-    """A published base that this knowledge base searches too."""
+class Registration(Struct, frozen=True, kw_only=True):
+    """A published base as a file of the data folder lists it."""
 
     name: str
     """The name that `--base` takes."""
@@ -80,6 +80,11 @@ class PublishedBase(Struct, frozen=True, kw_only=True):
     """Its address, or its folder."""
     mode: Literal["pull", "remote"]
     """Whether it is copied, or read from its store while it is searched."""
+
+
+class PublishedBase(Registration, frozen=True, kw_only=True):
+    """A published base that this knowledge base searches too."""
+
     documents: int
     chunks: int
     created_at: str | None
@@ -113,14 +118,6 @@ class SourceAdded(Reply, frozen=True, kw_only=True, tag="source_added.v1"):
     pulled_bytes: int
     """The bytes that were read from the store."""
     duration_ms: float
-
-
-class Registration(Struct, frozen=True, kw_only=True):
-    """A published base as a file of the data folder lists it."""
-
-    name: str
-    url: str
-    mode: Literal["pull", "remote"]
 
 
 class ArchiveManifest(_Manifest, frozen=True, kw_only=True, tag="archive_manifest.v1"):

@@ -151,6 +151,18 @@ def test_only_what_changed_is_sent_and_pulled(lab, base):
     assert _publish(lab, base).added == 0
 
 
+def test_vectors_of_another_dimension_are_a_new_table_and_readers_keep_theirs(desk, base):
+    _write_notes(desk, 2)
+    _publish(desk, base)
+    versions = published.Dataset(str(base)).read_versions()
+
+    wide = published.Dataset(str(base), dimension=8)
+    wide.add(published.PASSAGES, [{"key": "new", "vector": [0.5] * 8}])
+
+    assert [*wide.list_keys(published.PASSAGES)] == ["new"]
+    assert published.Dataset(str(base), versions).list_keys(published.PASSAGES).total() == 2
+
+
 def test_the_slower_of_two_publishers_is_refused(desk, base, monkeypatch):
     _write_notes(desk, 2)
     _publish(desk, base)
