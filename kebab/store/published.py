@@ -197,7 +197,7 @@ class Dataset:
         query = table.search().select([*(columns or _COLUMNS[name])])
         query = query.limit(max(1, table.count_rows()))
         for batch in (query.where(where) if where else query).to_batches(_BATCH):
-            yield from batch.to_pylist()
+            yield from _list_rows(batch)
 
     def find_candidates(
         self, words: Sequence[str], vector: "Vector | None", weights: Sequence[float], limit: int
@@ -215,11 +215,10 @@ class Dataset:
                 nearest = table.search(vector, vector_column_name="vector")
                 searches["_distance"] = nearest.distance_type("l2")
             found = [
-                row
+                search.select([*_COLUMNS[PASSAGES], score]).limit(limit).to_arrow()
                 for score, search in searches.items()
-                for row in search.select([*_COLUMNS[PASSAGES], score]).limit(limit).to_list()
             ]
-        return list({row["key"]: row for row in found}.values())
+        return list({row["key"]: row for one in found for row in _list_rows(one)}.values())
 
     def add(self, name: str, rows: Iterable[Row]) -> None:
         """Add rows to a table."""
@@ -260,6 +259,15 @@ class Dataset:
                 )
                 if fragments > _MOST_FRAGMENTS or stale > rows * _STALE_SHARE:
                     table.optimize(cleanup_older_than=_KEEP)
+
+
+def _list_rows(table: Any) -> list[Row]:
+    """Return rows; a vector as an array, because Python's numbers take 16 times the memory."""
+    names = table.schema.names
+    rows: list[Row] = table.select([one for one in names if one != "vector"]).to_pylist()
+    for row, found in zip(rows, table["vector"] if "vector" in names else (), strict=False):
+        row["vector"] = found.values.to_numpy() if found.is_valid else None
+    return rows
 
 
 def _build_schema(name: str, dimension: int) -> Any:
