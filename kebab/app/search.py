@@ -7,7 +7,7 @@ bases are comparable. The order of each base is kept.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -370,18 +370,13 @@ class MergedNotes:
         if not self._snapshots:
             raise next(iter(self._faults.values()))
 
-    @property
-    def _is_local(self) -> bool:
-        """Whether the knowledge base itself is all that was chosen."""
-        return not self._faults and [*self._snapshots] == [LOCAL]
-
     def find_indexing(self) -> Indexing | None:
         """Return the ingest of the own notes that runs now."""
         return find_indexing(self._context) if LOCAL in self._snapshots else None
 
     def compute_revision(self) -> int:
         """Return a number of the states of all bases together, which a cursor is bound to."""
-        if self._is_local:
+        if [*self._snapshots, *self._faults] == [LOCAL]:
             return self._snapshots[LOCAL].reader.get_revision()
         states = []
         for name, (context, reader, _) in self._snapshots.items():
@@ -411,22 +406,15 @@ class MergedNotes:
                 self._omitted |= page.omitted_terms
         self._require_any()
         found: list[DegradedChannel] = []
+        describe = partial(DegradedChannel, channel="published", hint=None)
         for name, page in pages.items():
             context = self._snapshots[name].context
             copy, prefix = context.published, f"{context.base}: " if context.base else ""
             found += explain_degraded(page.degraded, None, published=copy is not None)
-            found += [
-                DegradedChannel(
-                    channel="published", reason=f"{prefix}{note}", hint=None, partial=True
-                )
-                for note in (copy.list_notes() if copy else ())
-            ]
-        found += [
-            DegradedChannel(
-                channel="published", reason=f"{name}: {fault.format_message()}", hint=None
-            )
-            for name, fault in self._faults.items()
-        ]
+            notes = copy.list_notes() if copy else ()
+            found += [describe(reason=f"{prefix}{note}", partial=True) for note in notes]
+        for name, fault in self._faults.items():
+            found.append(describe(reason=f"{name}: {fault.format_message()}"))
         merged = next(iter(pages.values())) if inner is query else self._merge(pages, query)
         return merged._replace(degraded=tuple(dict.fromkeys(found)))
 
@@ -514,16 +502,12 @@ class MergedNotes:
                 )
                 one = structs.replace(one, failed_examples=failed, partial_examples=partial)
             found[name] = one
-        coverage = found[LOCAL] if self._is_local else self._merge_coverage(found)
-        return name_omitted(coverage, self._omitted)
-
-    def _merge_coverage(self, found: Mapping[str, Coverage]) -> Coverage:
         all_found = [*found.values()]
 
         def join(name: str) -> list[Any]:
             return [value for one in all_found for value in getattr(one, name)]
 
-        return structs.replace(
+        merged = structs.replace(
             all_found[0],
             complete=not self._faults and all(one.complete for one in all_found),
             unlisted=join("unlisted"),
@@ -533,6 +517,7 @@ class MergedNotes:
             **{name: join(name)[:MOST_NAMED] for name in EXAMPLES},
             **{count: sum(getattr(one, count) for one in all_found) for count in COUNTS},
         )
+        return name_omitted(merged, self._omitted)
 
     def explain_filters(self, texts: Sequence[str] = ()) -> list[UnmatchedFilter]:
         """Return the filters, also those in the texts of queries, that no document passes.

@@ -269,25 +269,21 @@ def run_batch(work: Work, batch: bytes) -> bytes | None:
 
 @lru_cache(maxsize=1)
 def _make_handler(work: Work) -> Callable[[Any], Any]:
-    """Return the handler of this process; it stays until other work comes."""
+    """Return the handler of this process; it stays until other work comes.
+
+    Raises:
+        ClusterUnreachable: This node has another version of kebab, or lacks the model.
+    """
     if kebab.__version__ != work.version:
         cause = f"{socket.gethostname()} has kebab {kebab.__version__}, not {work.version}"
         raise ClusterUnreachable(address=work.address, cause=cause, reason="version")
-    handler: Callable[[Any], Any] = pickle.loads(work.made)(find_folder(work))  # noqa: S301 - from our own driver
+    folder = work.folder
+    if folder is not None:  # of a model: it is at the same path, or beside the other models here
+        name = Path(folder).name
+        here = [Path(folder), resolve_paths(Settings()).models / name]
+        folder = next((str(path) for path in here if path.is_dir()), None)
+        if folder is None:
+            cause = f"{socket.gethostname()} lacks the model: run `kebab model pull` there"
+            raise ClusterUnreachable(address=work.address, cause=cause, reason="failed")
+    handler: Callable[[Any], Any] = pickle.loads(work.made)(folder)  # noqa: S301 - from our own driver
     return handler
-
-
-def find_folder(work: Work) -> str | None:
-    """Return the folder of a model on this node: at the same path, or beside its other models.
-
-    Raises:
-        ClusterUnreachable: The node does not have the model.
-    """
-    if work.folder is None:
-        return None
-    path = Path(work.folder)
-    for here in (path, resolve_paths(Settings()).models / path.name):
-        if here.is_dir():
-            return str(here)
-    cause = f"{socket.gethostname()} lacks the model: run `kebab model pull` there"
-    raise ClusterUnreachable(address=work.address, cause=cause, reason="failed")
