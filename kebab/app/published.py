@@ -68,10 +68,9 @@ def add_source(
     copy = PublishedCopy(settings)
     base = Registration(name=name, url=url, mode=copy.mode)
     copy.refresh(context.clock.now(), at_once=True)
-
-    for one in same:
-        context.bases.remove(one.name)
     context.bases.save(base)
+    for other in {one.name for one in same} - {name}:
+        context.bases.remove(other)
     opened = context.bases.open(base)
     if version := opened.get_stored_version():
         # Words are searched, and every reply says so.
