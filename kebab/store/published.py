@@ -225,7 +225,7 @@ class Dataset:
         rest = iter(rows)
         while part := list(islice(rest, _BATCH)):
             with self._translate("write"):
-                self._open(name).add(part)
+                self._open(name).add(part, on_bad_vectors="null")
 
     def delete(self, name: str, keys: Collection[str]) -> None:
         """Delete the rows of these keys."""
@@ -254,9 +254,8 @@ class Dataset:
                     if rows >= _VECTOR_INDEX_FROM and "vector_idx" not in indexed:
                         table.create_index("vector", config=IvfPq(distance_type="l2"))
                 fragments = stats["fragment_stats"]["num_fragments"]
-                stale = max(
-                    (table.index_stats(one).num_unindexed_rows for one in indexed), default=0
-                )
+                unindexed = (table.index_stats(one).num_unindexed_rows for one in indexed)
+                stale = max(unindexed, default=0)
                 if fragments > _MOST_FRAGMENTS or stale > rows * _STALE_SHARE:
                     table.optimize(cleanup_older_than=_KEEP)
 
