@@ -457,17 +457,20 @@ class MergedNotes:
         )
 
     def _rank(self, pages: Mapping[str, Page], sort: str) -> list[Hit]:
-        """Return the hits of all bases, the best score first.
+        """Return the hits of all bases, best first; those of one base stay in their order.
 
         A passage gets its base, and a key that no passage of another base has.
         """
-        hits = []
+        rows: list[tuple[float, Hit]] = []
         for number, (name, page) in enumerate(pages.items()):
-            base = self._snapshots[name].context.base
+            base, least = self._snapshots[name].context.base, 1.0
             for hit in page.hits:
+                # A hit that was moved up in its base for another reason than its score stays there.
+                least = min(least, hit.score)
                 key = Key(hit.chunk.key + (number << _KEY_BITS))
-                hits.append(hit._replace(chunk=hit.chunk._replace(key=key, base=base)))
-        hits.sort(key=lambda hit: -hit.score)
+                chunk = hit.chunk._replace(key=key, base=base)
+                rows.append((least, hit._replace(chunk=chunk)))
+        hits = [hit for _, hit in sorted(rows, key=lambda row: -row[0])]
         if sort != "relevance":
             least = max((hit.score for hit in hits), default=0.0) * SORTED_SHARE
             sign = -1 if sort == "newest" else 1
@@ -496,11 +499,11 @@ class MergedNotes:
                 indexing=indexing if name == LOCAL else None,
             )
             if name != LOCAL:
-                failed, partial = (
+                failed, parts = (
                     [f"{name}:{path}" for path in some]
                     for some in (one.failed_examples, one.partial_examples)
                 )
-                one = structs.replace(one, failed_examples=failed, partial_examples=partial)
+                one = structs.replace(one, failed_examples=failed, partial_examples=parts)
             found[name] = one
         all_found = [*found.values()]
 
