@@ -85,8 +85,8 @@ class ObjectStore:
     def _store(self) -> Any:
         if self.is_local:
             return self._library.store.LocalStore(self.address)
-        client: Any = {"allow_http": True, "connect_timeout": f"{_CONNECT_S}s"}
-        client["timeout"] = f"{_REQUEST_S}s"
+        client: Any = {"allow_http": True}
+        client.update(connect_timeout=f"{_CONNECT_S}s", timeout=f"{_REQUEST_S}s")
         retry: Any = {"max_retries": _RETRIES, "retry_timeout": timedelta(seconds=_RETRY_S)}
         build: Any = self._library.store.from_url
         return build(self.address, client_options=client, retry_config=retry)
