@@ -14,7 +14,8 @@ import socket
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,7 +62,6 @@ class RayCluster:
         self._address = address
         self._announce = announce
         self._worker: WorkerProcess | None = None
-        self._waiting = 0
 
     def map_batches(
         self,
@@ -70,8 +70,8 @@ class RayCluster:
         should_stop: Callable[[], bool],
         *,
         folder: str | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
-        """Yield the number and the result of each batch in their order.
+    ) -> Generator[Any, None, None]:
+        """Yield the result of each batch in their order, None for a lost one.
 
         Raises:
             ClusterUnreachable: There is no cluster at the address, or it went away.
@@ -81,37 +81,23 @@ class RayCluster:
         if self._worker is None:
             self._probe()
             self._worker = WorkerProcess(RayDriver(self._address), 0)
+        ask = partial(self._ask, self._worker, should_stop)
         work = Work(self._address, kebab.__version__, pickle.dumps(make_handler), folder)
-        try:
-            size = self._ask("start", work, should_stop=should_stop, limit=_START_S)
-            if size:
-                self._announce(f"the Ray cluster at {self._address} works for this run: {size}")
-            for batch in batches:
-                if should_stop():
-                    return
-                self._ask("add", pickle.dumps(batch), should_stop=should_stop)
-                self._waiting += 1
-                if self._waiting == _MOST_WAITING:
-                    yield from self._receive(should_stop)
-            while self._waiting:
-                yield from self._receive(should_stop)
-        finally:
-            if self._waiting:  # the tasks of this work end with the process
-                self.close()
-
-    def _receive(self, should_stop: Callable[[], bool]) -> Iterator[tuple[int, Any]]:
-        """Yield the next result; nothing for a lost batch, whose work the caller does."""
-        number, data = self._ask("receive", should_stop=should_stop) or (0, None)
-        self._waiting = max(0, self._waiting - 1)
-        if data is not None:
-            result = pickle.loads(data)  # noqa: S301 - the cluster is trusted
-            if isinstance(result, Signal):
-                raise result
-            yield number, result
+        if size := ask("start", work, limit=_START_S):
+            self._announce(f"the Ray cluster at {self._address} works for this run: {size}")
+        for batch in chain(map(pickle.dumps, batches), repeat(None)):
+            found = () if should_stop() else ask("exchange", batch)
+            for data in found:
+                result = data and pickle.loads(data)  # noqa: S301 - the cluster is trusted
+                if isinstance(result, Signal):
+                    raise result
+                yield result
+            if not found and (batch is None or should_stop()):
+                return
 
     def close(self) -> None:
         """End the process, and with it its tasks and a cluster that was started here."""
-        worker, self._worker, self._waiting = self._worker, None, 0
+        worker, self._worker = self._worker, None
         if worker is not None:
             worker.close()
 
@@ -126,35 +112,34 @@ class RayCluster:
             cause = getattr(fault, "strerror", None) or str(fault)
             raise ClusterUnreachable(address=self._address, cause=cause) from fault
 
-    def _ask(self, *task: Any, should_stop: Callable[[], bool], limit: float = 0.0) -> Any:
-        """Return the answer of the process to a task; None when the caller stops."""
-        if (worker := self._worker) is None:
-            return None
+    def _ask(
+        self, worker: WorkerProcess, should_stop: Callable[[], bool], *task: Any, limit: float = 0.0
+    ) -> Any:
+        """Return the answer of the process to a task; nothing when the caller stops."""
         worker.restart_clock()
         worker.send(task)
-        while True:
+        while not should_stop():
             if worker.poll(_POLL_S):
                 was_ready = worker.is_ready
                 reply = worker.receive()
                 if reply is None or reply.fault:
                     cause = reply.fault if reply else "the connection to the cluster is lost"
                     raise self._give_up(cause, "failed")
+                if isinstance(reply.result, Signal):
+                    raise reply.result
                 if was_ready:
-                    if isinstance(reply.result, Signal):
-                        raise reply.result
                     return reply.result
-            if should_stop():
-                self.close()
-                return None
-            if limit and worker.read_elapsed().clock > limit:
+            elif limit and worker.read_elapsed().clock > limit:
                 raise self._give_up(f"no connection within {limit:g} seconds")
+        self.close()
+        return ()
 
     def _give_up(self, cause: str, reason: str | None = None) -> ClusterUnreachable:
         self.close()
         return ClusterUnreachable(address=self._address, cause=cause, reason=reason)
 
 
-_MISSING = re.compile(r"No module named '([\w.]+)'")
+_DIFFERS = re.compile(r"No module named|ersion mismatch")
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -171,19 +156,14 @@ def translate_ray_errors(address: str, *, connects: bool = False) -> Iterator[No
         yield
     except (RayError, ConnectionError, RuntimeError, ValueError) as fault:
         lines = [line.strip() for line in str(fault).splitlines() if line.strip()] or [""]
-        cause, reason = lines[0], None if connects else "failed"
-        if isinstance(fault, RayTaskError):
-            cause = lines[-1]
-        elif isinstance(fault, RayError) and (name := type(fault).__name__) != "RayError":
+        different = [line for line in lines if _DIFFERS.search(line)]
+        is_remote, name = isinstance(fault, RayTaskError), type(fault).__name__
+        cause = (different or lines)[-1 if is_remote else 0]
+        if not is_remote and isinstance(fault, RayError) and name != "RayError":
             words = _WORDS.sub(" ", name.removesuffix("Error")).lower()
             cause = f"{words}: {cause}" if cause else words
-        if missing := _MISSING.search(str(fault)):
-            cause, reason = f"a node lacks the library {missing[1]}", "version"
-        elif "ersion mismatch" in str(fault):
-            reason = "version"
-        raise ClusterUnreachable(
-            address=address, cause=cause or type(fault).__name__, reason=reason
-        ) from fault
+        reason = "version" if different else None if connects else "failed"
+        raise ClusterUnreachable(address=address, cause=cause or name, reason=reason) from fault
 
 
 class RayDriver:
@@ -192,7 +172,6 @@ class RayDriver:
     def __init__(self, address: str) -> None:
         self._address = address
         self._run: Callable[[bytes], Any]
-        self._started = 0
         self._waiting: deque[Any] = deque()
 
     def __call__(self, task: tuple[Any, ...]) -> Any:
@@ -227,16 +206,13 @@ class RayDriver:
         shared = ray.put(work)
         task = ray.remote(run_batch)  # on one core, and three times again when its process dies
         self._run = lambda batch: task.remote(shared, batch)
-        self._started = 0
+        self._waiting.clear()
         return size
 
-    def add(self, batch: bytes) -> None:
-        """Send a batch to the cluster."""
-        self._waiting.append(self._run(batch))
-        self._started += 1
+    def exchange(self, batch: bytes | None) -> list[bytes | None]:
+        """Send a batch; return the next result when many wait, or without a batch.
 
-    def receive(self) -> tuple[int, bytes | None]:
-        """Return the number and the result of the next batch, none if it is lost.
+        The result is None if its batch is lost.
 
         Raises:
             RayError: A node cannot run the batch at all.
@@ -244,13 +220,16 @@ class RayDriver:
         import ray
         from ray.exceptions import RayError, RayTaskError
 
-        number = self._started - len(self._waiting)
+        if batch is not None:
+            self._waiting.append(self._run(batch))
+        if len(self._waiting) < (1 if batch is None else _MOST_WAITING):
+            return []
         try:
-            return number, ray.get(self._waiting.popleft())
+            return [ray.get(self._waiting.popleft())]
         except RayTaskError:
             raise  # `run_batch` raises nothing
         except RayError:
-            return number, None
+            return [None]
 
 
 def run_batch(work: Work, batch: bytes) -> bytes | None:

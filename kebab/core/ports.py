@@ -120,11 +120,11 @@ class Cluster(Protocol):
         should_stop: Callable[[], bool],
         *,
         folder: str | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
-        """Yield the number and the result of each batch in their order, until told to stop.
+    ) -> Generator[Any, None, None]:
+        """Yield the result of each batch in their order, until told to stop.
 
         Each process calls the picklable `make_handler` once, with the path where it finds the files
-        of `folder`. A batch is left out when its processes died again and again, or when its
+        of `folder`. A result is None when its processes died again and again, or when its
         handler failed unexpectedly. `should_stop` is called several times a second.
 
         Raises:

@@ -6,16 +6,16 @@ go to the nodes. This machine reads the rest: archives and their members, pictur
 16 MB. It also does what a node leaves undone, so a lost batch costs only its time.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.chunk.budget import Budget, make_mixed_counter
 from kebab.core.files import CONTAINERS
 from kebab.core.ids import DocId
-from kebab.core.ports import Cluster, Embedder, Parser
+from kebab.core.ports import Cluster, Embedder
 from kebab.errors.catalog import DependencyMissing, TimedOut
 from kebab.errors.signal import Signal
 from kebab.ingest.build import BuildResult, BuildTask, DocumentBuilder
@@ -41,58 +41,47 @@ _TEXTS = 64
 """How many texts a node embeds at once: about two seconds of work."""
 
 
-@dataclass(slots=True)
+@dataclass
 class NodeCounter:
     """Counts tokens with the tokenizer of a model folder; it is pickled before the first call."""
 
     load: Callable[[str], Embedder]
     folder: str
     is_portable = True
-    _count: Callable[[Sequence[str]], list[int]] | None = field(default=None, init=False)
+
+    @cached_property
+    def _count(self) -> Callable[[Sequence[str]], list[int]]:
+        embedder = self.load(self.folder)
+        return make_mixed_counter(embedder.count_tokens, embedder.supports)
 
     def __call__(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text."""
-        if self._count is None:
-            embedder = self.load(self.folder)
-            self._count = make_mixed_counter(embedder.count_tokens, embedder.supports)
         return self._count(texts)
 
 
-def make_node_builder(
-    builder: DocumentBuilder, load: Callable[[str], Embedder] | None, folder: str | None
-) -> "BatchBuilder":
-    """Return what builds documents on a node; with a model it counts with the tokenizer there."""
-    if folder is not None and load is not None:
-        count = NodeCounter(load, folder)
-        builder = replace(builder, budget=Budget(builder.budget.limit, count))
-    return BatchBuilder(builder)
-
-
 class BatchBuilder:
-    """Builds documents on a node in a worker process of its own, under the limits of each file."""
+    """Builds documents on a node in a worker process of its own, under the limits of each file.
 
-    def __init__(self, builder: DocumentBuilder) -> None:
-        self._builder = builder
-        self._slots = [Slot()]
+    With a model it counts with the tokenizer there. The worker ends with the process of the node.
+    """
 
-    def __call__(self, tasks: list[BuildTask]) -> list[BuildResult]:
-        """Return the results; None where this node lacks a library."""
-        builder, entries = self._builder, [task.entry for task in tasks]
+    def __init__(
+        self, builder: DocumentBuilder, load: Callable[[str], Embedder] | None, folder: str | None
+    ) -> None:
+        if folder is not None and load is not None:
+            count = NodeCounter(load, folder)
+            builder = replace(builder, budget=Budget(builder.budget.limit, count))
+        self._builder, self._slots = builder, [Slot()]
+
+    def __call__(self, batch: dict[int, BuildTask]) -> dict[int, BuildResult]:
+        """Return the results by the numbers of the files; none where this node lacks a library."""
+        builder, tasks = self._builder, [*batch.values()]
+        entries = [task.entry for task in tasks]
         alone = [builder.is_isolated(entry.media) for entry in entries]
-        texts = tuple(number for number, is_alone in enumerate(alone) if not is_alone)
-        units = [
-            Unit((number,), isolated=True) for number, is_alone in enumerate(alone) if is_alone
-        ]
-        units = sorted([*units, Unit(texts)]) if texts else units
-        results = Pool(
-            entries, builder, tasks.__getitem__, PoolPlan(units, 1), self._slots
-        ).iterate(bool)
-        return [None if isinstance(result, DependencyMissing) else result for result in results]
-
-    def close(self) -> None:
-        """End the worker process; it also ends with the process of the node."""
-        for slot in self._slots:
-            slot.end()
+        plan = PoolPlan([Unit((number,), one) for number, one in enumerate(alone)], 1)
+        results = Pool(entries, builder, tasks.__getitem__, plan, self._slots).iterate(bool)
+        found = zip(batch, results, strict=True)
+        return {number: one for number, one in found if not isinstance(one, DependencyMissing)}
 
 
 Vectors: TypeAlias = "list[tuple[list[int], Matrix]]"
@@ -133,9 +122,54 @@ class ClusterWork:
         should_stop: Callable[[], bool],
     ) -> Iterator[Iterator[BuildResult]]:
         """Yield an iterator over the results of the files, None where the caller builds one."""
-        build = _ClusterBuild(tasks, builder, choose_id, should_stop)
-        with closing(build.iterate(self._cluster, self._find_model)) as results:
-            yield results
+        build_here = partial(
+            build_ahead, builder=builder, choose_id=choose_id, should_stop=should_stop
+        )
+        model = self._find_model()
+        # Parsers with a deadline ask programs and models of this machine about pictures.
+        portable = {
+            media: parser
+            for media, parser in builder.parsers.items()
+            if getattr(parser, "deadline_s", None) is None
+        }
+        # The counter of this machine cannot be pickled.
+        budget = Budget(builder.budget.limit) if model else builder.budget
+        for_nodes = replace(builder, parsers=portable, budget=budget)
+        sent = [
+            number
+            for number, entry in enumerate(task.entry for task in tasks)
+            if not entry.container
+            and entry.media in portable.keys() - CONTAINERS
+            and entry.size <= MAX_TEXT_BYTES
+        ]
+        # For few files the processes of the nodes would take longer to start.
+        if len(tasks) <= BATCH_FILES or not counts_in_worker(for_nodes):
+            sent = []
+        units = list(split_batches(tasks, sent))
+        results = self._cluster.map_batches(
+            partial(BatchBuilder, for_nodes, model and model.load),
+            (_read_files(unit, tasks, builder, choose_id) for unit in units),
+            should_stop,
+            folder=model and model.folder,
+        )
+        firsts, kept = {unit.files[0] for unit in units}, {*range(len(tasks))}.difference(sent)
+
+        def iterate() -> Iterator[BuildResult]:
+            done: dict[int, BuildResult] = {}
+            for number, task in enumerate(tasks):
+                if number in kept:
+                    yield next(here)
+                    continue
+                if number in firsts:
+                    done = next(results, {}) or {}
+                result = done.get(number)
+                if result is None and not should_stop():
+                    with build_here([task]) as again:
+                        result = next(again)
+                yield result
+
+        with closing(results), build_here([tasks[number] for number in sorted(kept)]) as here:
+            yield iterate()
 
     def embed_passages(
         self, embedder: Embedder, texts: Sequence[str], should_stop: Callable[[], bool]
@@ -156,9 +190,9 @@ class ClusterWork:
                 folder=model.folder,
             )
             with closing(results):
-                for number, vectors in results:
+                for start, vectors in zip(starts, results, strict=False):
                     for indexes, matrix in vectors or ():
-                        found = [starts[number] + index for index in indexes]
+                        found = [start + index for index in indexes]
                         missing.difference_update(found)
                         yield found, matrix
         rest = sorted(missing)
@@ -167,85 +201,17 @@ class ClusterWork:
                 yield [rest[index] for index in indexes], matrix
 
 
-@dataclass(slots=True)
-class _ClusterBuild:
-    """Builds files on the nodes, and here what they leave undone."""
-
-    tasks: Sequence[FileTask]
-    builder: DocumentBuilder
-    choose_id: Callable[[FileTask], DocId]
-    should_stop: Callable[[], bool]
-    sent: list[tuple[int, ...]] = field(default_factory=list)
-
-    def iterate(
-        self, cluster: Cluster, find_model: Callable[[], NodeModel | None]
-    ) -> Generator[BuildResult, None, None]:
-        """Yield the results in the order of the files."""
-        if len(self.tasks) <= BATCH_FILES:  # the processes of the nodes would take longer to start
-            with self._build_here(self.tasks) as here:
-                yield from here
-            return
-        model = find_model()
-        # A node reads a file that is small, and that needs nothing of this machine.
-        builder = self.builder
-        numbers = [
-            number
-            for number, entry in enumerate(task.entry for task in self.tasks)
-            if not entry.container
-            and entry.media not in CONTAINERS
-            and entry.size <= MAX_TEXT_BYTES
-            and _is_portable(builder.parsers.get(entry.media))
-        ]
-        if model is not None:  # the counter of this machine cannot be pickled
-            builder = replace(builder, budget=Budget(builder.budget.limit))
-        elif not counts_in_worker(builder):
-            numbers = []
-        units = list(split_batches(self.tasks, numbers))
-        rest = sorted({*range(len(self.tasks))}.difference(numbers))
-        # The other parsers stay on this machine.
-        parsers = {media: one for media, one in builder.parsers.items() if _is_portable(one)}
-        results = cluster.map_batches(
-            partial(make_node_builder, replace(builder, parsers=parsers), model and model.load),
-            self._read(units),
-            self.should_stop,
-            folder=model and model.folder,
-        )
-        done: dict[int, BuildResult] = {}
-        batches = {number: batch for batch, unit in enumerate(units) for number in unit.files}
-        last = -1
-        with closing(results), self._build_here([self.tasks[number] for number in rest]) as here:
-            for number, task in enumerate(self.tasks):
-                if number not in batches:
-                    yield next(here)
-                    continue
-                while last < batches[number] and (found := next(results, None)) is not None:
-                    last = found[0]
-                    done.update(zip(self.sent[last], found[1], strict=True))
-                result = done.pop(number, None)
-                if result is None and not self.should_stop():
-                    with self._build_here([task]) as again:
-                        result = next(again)
-                yield result
-
-    def _build_here(
-        self, tasks: Sequence[FileTask]
-    ) -> AbstractContextManager[Iterator[BuildResult]]:
-        return build_ahead(tasks, self.builder, self.choose_id, self.should_stop)
-
-    def _read(self, units: Sequence[Unit]) -> Iterator[list[BuildTask]]:
-        """Yield the files of each unit with their bytes, without those that cannot be read."""
-        for unit in units:
-            tasks = {}
-            for number in unit.files:
-                task = self.tasks[number]
-                with suppress(OSError, Signal):  # this machine meets it again, and reports it
-                    content = read_entry(task.entry, self.builder.containers)
-                    doc_id = self.choose_id(task)
-                    tasks[number] = BuildTask(task.source, task.entry, doc_id, content)
-            self.sent.append((*tasks,))
-            yield list(tasks.values())
-
-
-def _is_portable(parser: Parser | None) -> bool:
-    """Return whether a parser asks no program and no model of this machine about pictures."""
-    return parser is not None and getattr(parser, "deadline_s", None) is None
+def _read_files(
+    unit: Unit,
+    tasks: Sequence[FileTask],
+    builder: DocumentBuilder,
+    choose_id: Callable[[FileTask], DocId],
+) -> dict[int, BuildTask]:
+    """Return the files of a unit with their bytes, without those that cannot be read."""
+    found = {}
+    for number in unit.files:
+        task = tasks[number]
+        with suppress(OSError, Signal):  # this machine meets it again, and reports it
+            content = read_entry(task.entry, builder.containers)
+            found[number] = BuildTask(task.source, task.entry, choose_id(task), content)
+    return found

@@ -22,8 +22,8 @@ class FakeCluster:
         should_stop: Callable[[], bool],
         *,
         folder: str | None = None,
-    ) -> Generator[tuple[int, Any], None, None]:
-        """Yield the results in order, until told to stop."""
+    ) -> Generator[Any, None, None]:
+        """Yield the results in order, None of a lost batch, until told to stop."""
         self.folders.append(folder)
         sent = [pickle.dumps(batch) for batch in batches]
         self.sizes.append(len(sent))
@@ -32,7 +32,8 @@ class FakeCluster:
             for number, batch in enumerate(sent):
                 if should_stop():
                     return
-                if number not in self.lost:
-                    yield number, pickle.loads(pickle.dumps(handler(pickle.loads(batch))))
+                is_lost = number in self.lost
+                yield None if is_lost else pickle.loads(pickle.dumps(handler(pickle.loads(batch))))
         finally:
-            getattr(handler, "close", int)()
+            for slot in getattr(handler, "_slots", ()):
+                slot.end()
