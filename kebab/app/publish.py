@@ -5,16 +5,19 @@ so a reader sees the earlier state until the new one is whole.
 """
 
 import os
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.coverage import measure_stored_coverage
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.progress import ProgressCallback, ProgressKind
-from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
 from kebab.store import published
 from kebab.store.objects import ObjectStore, resolve_address
@@ -95,13 +98,14 @@ class _Publication:
             passages.update(keys)
             vectors += sum(key is not None for key in document.keys)
         there = {one.name for one in self._store.list("")}
-        self._write(dataset, published.DOCUMENTS, documents)
-        self._write(dataset, published.PASSAGES, passages)
+        tables = {published.DOCUMENTS: documents, published.PASSAGES: passages}
+        for name, wanted in tables.items():
+            self._write(dataset, name, wanted)
         self._progress.send(ProgressKind.HEARTBEAT, phase="index")
         dataset.maintain()
         versions = dataset.read_versions()
-        dataset.require_keys(published.DOCUMENTS, documents)
-        dataset.require_keys(published.PASSAGES, passages)
+        if any(dataset.list_keys(name) != Counter(wanted) for name, wanted in tables.items()):
+            raise Locked(path=self._store.address, holder_pid=None)  # another publisher has written
         stored = [*self._store.list("")]
         manifest = PublishedManifest(
             format_version=published.FORMAT_VERSION,
@@ -119,8 +123,9 @@ class _Publication:
             files=published.list_copied_files(stored, versions),
             coverage=measure_stored_coverage(self._context, seconds=None),
         )
-        self.sent_bytes = sum(one.size for one in stored if one.name not in there)
-        self.sent_bytes += published.write_base(self._store, manifest, before)
+        data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+        self._store.replace(published.BASE, data, before)
+        self.sent_bytes = len(data) + sum(one.size for one in stored if one.name not in there)
         return manifest
 
     def _write(self, dataset: Dataset, name: str, wanted: set[str]) -> None:
@@ -128,8 +133,7 @@ class _Publication:
         there = dataset.list_keys(name)
         gone = {key for key, count in there.items() if count > 1 or key not in wanted}
         new = wanted - (there.keys() - gone)
-        if gone:
-            dataset.delete(name, gone)
+        dataset.delete(name, gone)
         if name == published.PASSAGES:
             self.added, self.removed = len(new), len(gone)
             dataset.add(name, self._build_passages(new))

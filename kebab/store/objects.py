@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
 from kebab.durable import hold_lock, replace_file
-from kebab.errors.catalog import InvalidInput, IoError, Op
+from kebab.errors.catalog import InvalidInput, IoError, Locked, Op
 from kebab.errors.redaction import redact_start
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
 
@@ -127,18 +127,23 @@ class ObjectStore:
             known = {part: found.meta.get(part) for part in ("e_tag", "version")}
         return Versioned(data, {part: value for part, value in known.items() if value})
 
-    def replace(self, name: str, data: bytes, before: Versioned | None) -> bool:
-        """Write an object if it still has a version, or is still missing; return whether it had."""
+    def replace(self, name: str, data: bytes, before: Versioned | None) -> None:
+        """Write an object if it still has a version, or is still missing.
+
+        Raises:
+            Locked: Somebody else has written it.
+        """
+        refusal = Locked(path=self.describe(name), holder_pid=None)
         if self.is_local:
             path = Path(self.address, name)
             with translate_os_errors(path, "write"):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with hold_lock(path.with_name(f".{name}.lock")):
                     if (path.read_bytes() if path.exists() else None) != (before and before.data):
-                        return False
+                        raise refusal
                     with replace_file(path, 0o644) as draft:
                         draft.write(data)
-            return True
+            return
         mode: Any = "create" if before is None else {**before.tag}
         with self._translate(name, "write"):
             try:
@@ -146,8 +151,8 @@ class ObjectStore:
             except (self._faults.AlreadyExistsError, self._faults.PreconditionError):
                 # A request that was repeated after a lost reply meets what it wrote itself.
                 found = self.read_version(name)
-                return found is not None and found.data == data
-        return True
+                if found is None or found.data != data:
+                    raise refusal from None
 
     def list(self, folder: str) -> Iterator[StoredObject]:
         """Yield the objects below a folder."""

@@ -21,10 +21,10 @@ from kebab.config.settings import FILE_ADDRESS
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.documents import DocumentRow
 from kebab.core.ids import Key, compute_digest
-from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, name_manifest, translate_lance_errors
-from kebab.store.objects import FEATURE, ObjectStore, StoredObject, Versioned
+from kebab.store.objects import FEATURE, ObjectStore, StoredObject
 from kebab.store.sqlite.connection import get_expected_schema_version
 from kebab.store.sqlite.copies import WholeDocument
 from kebab.wire.published import PublishedFile, PublishedManifest, Registration
@@ -170,11 +170,6 @@ class Dataset:
         """Return how often each key occurs in a table: once, unless two publishers met."""
         with self._translate("read"):
             return Counter(row["key"] for row in self._read(name, "key"))
-
-    def require_keys(self, name: str, wanted: Collection[str]) -> None:
-        """Raise `Locked` when a table holds other rows: another publisher has written meanwhile."""
-        if self.list_keys(name) != Counter(wanted):
-            raise Locked(path=self.address, holder_pid=None)
 
     def read_documents(self, documents: Collection[str] | None = None) -> list[Row]:
         """Return the rows of documents, all by default."""
@@ -331,18 +326,6 @@ def parse_base(data: bytes, address: str) -> PublishedManifest:
     if manifest.index_schema > newest:
         raise NotIndexed(data_dir=address, expected=str(newest), found=manifest.index_schema)
     return manifest
-
-
-def write_base(store: ObjectStore, manifest: PublishedManifest, before: Versioned | None) -> int:
-    """Let a new state of the dataset count; return the size of the file.
-
-    Raises:
-        Locked: Another publisher was faster.
-    """
-    data = msgspec.json.format(_encode(manifest), indent=1)
-    if not store.replace(BASE, data, before):
-        raise Locked(path=store.describe(BASE), holder_pid=None)
-    return len(data)
 
 
 def load_bases(folder: Path) -> dict[str, Registration]:

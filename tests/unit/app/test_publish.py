@@ -189,7 +189,7 @@ def test_rows_of_a_publisher_that_was_killed_do_not_count_and_are_used(desk, bas
     desk.write("new.md", "a text on Saturn")
     desk.ingest()
     with monkeypatch.context() as patch:
-        patch.setattr(published, "write_base", lambda *_: 1 / 0)
+        patch.setattr(objects.ObjectStore, "replace", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             _publish(desk, base)
 

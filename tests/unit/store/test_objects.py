@@ -3,7 +3,7 @@ import contextlib
 import pytest
 from obstore import exceptions
 
-from kebab.errors.catalog import InvalidInput, IoError
+from kebab.errors.catalog import InvalidInput, IoError, Locked
 from kebab.store import objects
 from kebab.store.objects import ObjectStore
 from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
@@ -57,11 +57,13 @@ def test_what_is_written_is_read_and_listed(store):
 
 
 def test_an_object_is_replaced_only_at_the_version_that_was_read(store):
-    assert store.replace("current.json", b"1", None)
-    assert not store.replace("current.json", b"2", None)
+    store.replace("current.json", b"1", None)
+    with pytest.raises(Locked):
+        store.replace("current.json", b"2", None)
     first = store.read_version("current.json")
-    assert store.replace("current.json", b"3", first)
-    assert not store.replace("current.json", b"4", first)
+    store.replace("current.json", b"3", first)
+    with pytest.raises(Locked):
+        store.replace("current.json", b"4", first)
     assert store.read_version("current.json").data == b"3"
 
 
@@ -116,7 +118,7 @@ def test_a_conditional_write_whose_reply_is_lost_is_no_conflict(s3, bucket):
     store = ObjectStore(bucket)
     s3.faults["current.json"], s3.methods = "reset", {"PUT"}
     with contextlib.suppress(IoError):  # the library may stop to try again
-        assert store.replace("current.json", b"1", None)
+        store.replace("current.json", b"1", None)
     s3.faults.clear()
     found = store.read_version("current.json")
     assert found is not None
