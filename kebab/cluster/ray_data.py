@@ -29,8 +29,6 @@ from kebab.limits.worker import WorkerProcess
 LOCAL = "local"
 """The address of a cluster that this run starts and ends."""
 
-_FEATURE, _EXTRA = "ingest on a Ray cluster", "ray"
-
 _PROBE_S = 5.0
 _START_S = 90.0
 """The longest time until Ray is connected; it waits for several minutes itself."""
@@ -178,7 +176,7 @@ class RayDriver:
         """Run the method of a task; a signal is its answer."""
         name, *arguments = task
         try:
-            with translate_import_errors(_FEATURE, "kebab", _EXTRA):
+            with translate_import_errors("ingest on a Ray cluster", "kebab", "ray"):
                 import ray
             is_new = not ray.is_initialized()
             with translate_ray_errors(self._address, connects=is_new):

@@ -78,7 +78,10 @@ class BatchBuilder:
         builder, tasks = self._builder, [*batch.values()]
         entries = [task.entry for task in tasks]
         alone = [builder.is_isolated(entry.media) for entry in entries]
-        plan = PoolPlan([Unit((number,), one) for number, one in enumerate(alone)], 1)
+        units = [Unit((number,), isolated=True) for number, one in enumerate(alone) if one]
+        if texts := tuple(number for number, one in enumerate(alone) if not one):
+            units = sorted([*units, Unit(texts)])
+        plan = PoolPlan(units, 1)
         results = Pool(entries, builder, tasks.__getitem__, plan, self._slots).iterate(bool)
         found = zip(batch, results, strict=True)
         return {number: one for number, one in found if not isinstance(one, DependencyMissing)}
@@ -130,7 +133,7 @@ class ClusterWork:
         portable = {
             media: parser
             for media, parser in builder.parsers.items()
-            if getattr(parser, "deadline_s", None) is None
+            if media not in CONTAINERS and getattr(parser, "deadline_s", None) is None
         }
         # The counter of this machine cannot be pickled.
         budget = Budget(builder.budget.limit) if model else builder.budget
@@ -138,9 +141,7 @@ class ClusterWork:
         sent = [
             number
             for number, entry in enumerate(task.entry for task in tasks)
-            if not entry.container
-            and entry.media in portable.keys() - CONTAINERS
-            and entry.size <= MAX_TEXT_BYTES
+            if not entry.container and entry.media in portable and entry.size <= MAX_TEXT_BYTES
         ]
         # For few files the processes of the nodes would take longer to start.
         if len(tasks) <= BATCH_FILES or not counts_in_worker(for_nodes):
