@@ -5,7 +5,6 @@ so a reader sees the earlier state until the new one is whole.
 """
 
 import os
-from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ from kebab.app.context import AppContext, parse_dimension
 from kebab.app.coverage import measure_stored_coverage
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.progress import ProgressCallback, ProgressKind
-from kebab.errors.catalog import InvalidInput, Locked, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
 from kebab.ingest.job import ProgressReporter
 from kebab.store import published
 from kebab.store.objects import ObjectStore, resolve_address
@@ -104,8 +103,8 @@ class _Publication:
         self._progress.send(ProgressKind.HEARTBEAT, phase="index")
         dataset.maintain()
         versions = dataset.read_versions()
-        if any(dataset.list_keys(name) != Counter(wanted) for name, wanted in tables.items()):
-            raise Locked(path=self._store.address, holder_pid=None)  # another publisher has written
+        for name, wanted in tables.items():
+            dataset.require_keys(name, wanted)
         stored = [*self._store.list("")]
         manifest = PublishedManifest(
             format_version=published.FORMAT_VERSION,

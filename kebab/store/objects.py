@@ -124,8 +124,8 @@ class ObjectStore:
                 data = bytes(found.bytes())
             except FileNotFoundError:
                 return None
-            known = {part: found.meta.get(part) for part in ("e_tag", "version")}
-        return Versioned(data, {part: value for part, value in known.items() if value})
+            tag = {part: one for part in ("e_tag", "version") if (one := found.meta.get(part))}
+        return Versioned(data, tag)
 
     def replace(self, name: str, data: bytes, before: Versioned | None) -> None:
         """Write an object if it still has a version, or is still missing.

@@ -21,7 +21,7 @@ from kebab.config.settings import FILE_ADDRESS
 from kebab.core.chunks import ChunkRow, add_tokens
 from kebab.core.documents import DocumentRow
 from kebab.core.ids import Key, compute_digest
-from kebab.errors.catalog import IoError, NotIndexed, StoreCorrupt
+from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, name_manifest, translate_lance_errors
 from kebab.store.objects import FEATURE, ObjectStore, StoredObject
@@ -170,6 +170,11 @@ class Dataset:
         """Return how often each key occurs in a table: once, unless two publishers met."""
         with self._translate("read"):
             return Counter(row["key"] for row in self._read(name, "key"))
+
+    def require_keys(self, name: str, wanted: Collection[str]) -> None:
+        """Raise `Locked` when a table holds other rows: another publisher has written meanwhile."""
+        if self.list_keys(name) != Counter(wanted):
+            raise Locked(path=self.address, holder_pid=None)
 
     def read_documents(self, documents: Collection[str] | None = None) -> list[Row]:
         """Return the rows of documents, all by default."""
