@@ -91,14 +91,24 @@ class WriterLock(AbstractContextManager["WriterLock"]):
             self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
             self._freed = weakref.finalize(self, os.close, self._file)
         try:
-            with translate_os_errors(self._path, "write"):
-                if not _try_lock(self._file):
-                    raise Locked(path=str(self._path), holder_pid=_read_writer(self._file).pid)
-                self._write(f"{os.getpid()}\n")
+            self._take()
             complete_replacement(data_dir)
         except (Locked, IoError):
             self._freed()
             raise
+
+    def _take(self) -> None:
+        """Lock the file; a holder without a pid only inspects it, so try again once."""
+        with translate_os_errors(self._path, "write"):
+            for pause in (_RETRY_SECONDS, 0.0):
+                if lock_descriptor(self._file):
+                    self._write(f"{os.getpid()}\n")
+                    return
+                holder = _read_writer(self._file).pid
+                if holder is not None:
+                    break
+                time.sleep(pause)
+        raise Locked(path=str(self._path), holder_pid=holder)
 
     def publish(self, state: IngestState) -> None:
         """Let other processes see the progress of this ingest; a full disk does not matter."""
@@ -137,17 +147,6 @@ def await_replacement(data_dir: Path) -> None:
             if time.monotonic() >= end:
                 raise
             time.sleep(_PAUSE_S)
-
-
-def _try_lock(file: int) -> bool:
-    """Try to lock the file; a holder without a pid only inspects it, so try again once."""
-    for pause in (_RETRY_SECONDS, 0.0):
-        if lock_descriptor(file):
-            return True
-        if _read_writer(file).pid is not None:
-            break
-        time.sleep(pause)
-    return False
 
 
 def _read_writer(file: int) -> Writer:
