@@ -99,10 +99,10 @@ def _match_media(filters: Filters) -> Condition:
 
 def _match_source(filters: Filters) -> Condition:
     """Return the condition of sources: the name, or an end of the path of the folder."""
-    values = [to_json(filters.source), to_json([one.strip("/") for one in filters.source])]
+    ends = to_json([value.strip("/") for value in filters.source])
     end = "lower(substr(rtrim(s.root, '/'), -length(v.value) - 1)) = lower('/' || v.value)"
     named = f"SELECT s.source FROM sources s, json_each(?) v WHERE {end}"  # noqa: S608 - values are bound
-    return f"{_SOURCE_NAME} IN {_ANY} OR d.source IN ({named})", values
+    return f"{_SOURCE_NAME} IN {_ANY} OR d.source IN ({named})", [to_json(filters.source), ends]
 
 
 def _match_folder(filters: Filters) -> Condition:

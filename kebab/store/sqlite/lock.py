@@ -104,11 +104,10 @@ class WriterLock(AbstractContextManager["WriterLock"]):
                 if lock_descriptor(self._file):
                     self._write(f"{os.getpid()}\n")
                     return
-                holder = _read_writer(self._file).pid
-                if holder is not None:
+                if _read_writer(self._file).pid is not None:
                     break
                 time.sleep(pause)
-        raise Locked(path=str(self._path), holder_pid=holder)
+        raise Locked(path=str(self._path), holder_pid=_read_writer(self._file).pid)
 
     def publish(self, state: IngestState) -> None:
         """Let other processes see the progress of this ingest; a full disk does not matter."""
