@@ -5,6 +5,7 @@ The placeholders of links are those of ripgrep's `--hyperlink-format`.
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partialmethod
 from itertools import chain, repeat
@@ -115,8 +116,8 @@ _NARROWEST, _WIDEST = 40, 100
 _LITERAL = re.compile("`[^`\n]*`")
 GLUE = "\ufdd2"
 """Stands for a space where no line ends, until text is laid out; rich breaks no-break spaces."""
-_BLANK_END = re.compile(r" +(\x1b\[0m)?$")
-_STYLES = re.compile(r"\x1b(?:\[[\d;]*m|\]8;;[^\x1b]*\x1b\\)")
+_STYLES = re.compile(r"\x1b(?:\[[\d;]*m|\]8;[^\x1b]*\x1b\\)")
+_BLANK_END = re.compile(rf" +(?=(?:{_STYLES.pattern}| )*$)")
 _MINUTE = 60
 
 
@@ -191,7 +192,7 @@ class Canvas(Struct, frozen=True):
         with console.capture() as capture:
             console.print(content)
         lines = capture.get().replace(GLUE, " ").removesuffix("\n").split("\n")
-        return [_BLANK_END.sub(r"\1", line) for line in lines]
+        return [_BLANK_END.sub("", line) for line in lines]
 
     def note(self, text: str, hint: str | None = None) -> list[str]:
         """Return a note with its hint as lines that fit; an empty text has none."""
@@ -255,6 +256,7 @@ def render_fields(
 
 
 _SIZES = "index_bytes"
+_MOST_COUNTS = 10
 
 
 def list_fields(record: Struct, *omit: str) -> list[tuple[str, str]]:
@@ -270,9 +272,11 @@ def list_fields(record: Struct, *omit: str) -> list[tuple[str, str]]:
 
 def _format_value(name: str, value: Any) -> str:
     if name == _SIZES:
-        value = {key: format_bytes(count) for key, count in asdict(value).items()}
+        value = [f"{key} {format_bytes(count)}" for key, count in asdict(value).items()]
     if isinstance(value, dict):
-        value = [f"{key} {_format_value('', count)}" for key, count in value.items()]
+        counts, left = Counter(value).most_common(_MOST_COUNTS), len(value) - _MOST_COUNTS
+        value = [f"{key} {count:,}" for key, count in counts]
+        value += [f"and {left:,} more with `--json`"] if left > 0 else []
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, bool):

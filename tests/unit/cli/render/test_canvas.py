@@ -5,13 +5,7 @@ import msgspec
 import pytest
 
 from kebab.cli.channels import OutputChannel
-from kebab.cli.render.canvas import (
-    Canvas,
-    build_link,
-    clean,
-    create_canvas,
-    uses_color,
-)
+from kebab.cli.render.canvas import Canvas, build_link, clean, create_canvas, uses_color
 from kebab.config.settings import Output
 
 BOTH = {"NO_COLOR": "1", "FORCE_COLOR": "1"}

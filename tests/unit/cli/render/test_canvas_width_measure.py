@@ -1,3 +1,4 @@
+import click
 import pytest
 
 from kebab.cli.render.canvas import (
@@ -64,3 +65,10 @@ def test_a_pipe_gets_tabs_and_so_do_more_rows_than_are_aligned_in_a_moment():
         "name  size",
         "a        1",
     ]
+
+
+def test_the_last_column_ends_without_blanks():
+    columns = [Column("size", right=True), Column("name")]
+    heads, _ = render_columns(columns, [("1", "a long")], Canvas(width=40, color=True))
+
+    assert click.unstyle(heads) == "size  name"

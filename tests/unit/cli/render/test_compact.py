@@ -1,9 +1,5 @@
 from kebab.cli.render.canvas import Canvas
-from kebab.cli.render.compact import (
-    format_openable_path,
-    render_compact,
-    render_paths,
-)
+from kebab.cli.render.compact import format_openable_path, render_compact, render_paths
 from kebab.wire.citation import LineSpan, SectionCitation, SectionSpan
 from tests.fakes import replies
 

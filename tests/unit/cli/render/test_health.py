@@ -98,7 +98,10 @@ def test_clients_are_a_table_on_a_terminal():
 
 
 def test_a_build_is_described_in_the_order_of_the_contract():
-    lines = list(render_schema(replies.introspection(), Canvas()))
+    reply = replies.introspection()
+    counts = {f"text/{count}": count for count in range(1, 13)}
+    many = replace(reply, stats=replace(reply.stats, media_breakdown=counts))
+    lines = list(render_schema(many, Canvas()))
 
     blocks = ("wire schemas", "capabilities", "models", "stats")
     assert lines[0].startswith("kebab v")
@@ -106,6 +109,8 @@ def test_a_build_is_described_in_the_order_of_the_contract():
     assert "  error.v1, search_response.v1" in lines
     assert "  ✓ json_mode" in lines
     assert any(line.startswith("  index_bytes ") for line in lines)
+    media = next(line for line in lines if "media_breakdown" in line)
+    assert media.endswith("text/4 4, text/3 3, and 2 more with `--json`")
 
 
 def test_an_index_that_cannot_be_read_is_reported_at_the_end():
