@@ -2,12 +2,7 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.cli.render.canvas import Canvas, measure_width
-from kebab.cli.render.hits import (
-    Paging,
-    format_location,
-    render_hits,
-    render_notes,
-)
+from kebab.cli.render.hits import Paging, format_location, render_hits, render_notes
 from kebab.wire.citation import (
     CodeCitation,
     CodeSpan,
@@ -19,11 +14,7 @@ from kebab.wire.citation import (
     SlideSpan,
 )
 from kebab.wire.coverage import Indexing
-from kebab.wire.search import (
-    DegradedChannel,
-    LeftOut,
-    UnmatchedFilter,
-)
+from kebab.wire.search import DegradedChannel, LeftOut, UnmatchedFilter
 from tests.fakes import replies
 
 CODE = CodeSpan(start=3, end=9, symbol="f", language="python")
