@@ -212,7 +212,7 @@ def _read_values(path: Path, text: str) -> dict[str, Any]:
                 raise EntryError("it has comments, which would be lost; add the entry by hand")
             values = yaml.safe_load(text)
         else:
-            values = json.loads(text)
+            values = json.loads(text, object_pairs_hook=_refuse_duplicates)
     except json.JSONDecodeError as fault:
         lost = "it has comments or trailing commas, which would be lost; add the entry by hand"
         where = f"line {fault.lineno}, column {fault.colno}"
@@ -221,6 +221,13 @@ def _read_values(path: Path, text: str) -> dict[str, Any]:
         raise EntryError(str(fault)) from fault
     if not isinstance(values, dict):
         raise EntryError("it is no object")
+    return values
+
+
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        raise EntryError("a key occurs twice, and one would be lost; add the entry by hand")
     return values
 
 

@@ -29,6 +29,7 @@ def test_json_keeps_values_and_indentation():
     ("text", "cause"),
     [
         ('{\n  "a": 1, // mine\n}', "line 2, column 11: it is no JSON, or it has comments"),
+        ('{"a": 1, "a": 2}', "a key occurs twice"),
         ("[1]", "it is no object"),
         ("[" * 100_000, "recursion"),
     ],
