@@ -29,7 +29,9 @@ from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.reordering import DOCUMENTS, has_mostly_code
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
-from kebab.text.language import is_dense
+from kebab.text.language import is_dense, split_units
+from kebab.text.normalize import normalize_for_index
+from kebab.text.tokenizer import holds_unit
 from kebab.wire.search import ConfidenceName
 
 READ_LIMIT = 5
@@ -282,7 +284,22 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
         return 0.0
     found = compute_found(signals, candidates.model.answerability if candidates.model else None)
     answerability = combine(found, compute_precision(PRECISION, signals), signals)
+    if _lacks_number(candidates):
+        answerability = min(_OTHER_NUMBER, answerability)
     return max(FAIR, answerability) if signals.named else answerability
+
+
+_OTHER_NUMBER = 0.2
+"""The most that the first hit scores for a query of numbers of which one occurs nowhere."""
+
+
+def _lacks_number(candidates: RankedCandidates) -> bool:
+    """Return whether a query of nothing but numbers has one that no passage and no name holds."""
+    units = split_units(normalize_for_index(" ".join(candidates.parsed.words)))
+    absent = candidates.weighted.absent - candidates.named.tokens
+    return all(any(map(str.isdigit, unit)) for unit in units) and not all(
+        holds_unit(unit, lambda token: token not in absent) for unit in units
+    )
 
 
 def combine(found: float, precision: float, signals: AnswerSignals) -> float:

@@ -30,7 +30,7 @@ from kebab.text.language import (
 )
 from kebab.text.normalize import load_words, normalize_for_index
 from kebab.text.stop_words import is_function_word, reads_as_another_language
-from kebab.text.tokenizer import Term, holds_unit, join_parts, tokenize_unit
+from kebab.text.tokenizer import Term, holds_unit, join_parts, read_number, tokenize_unit
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
@@ -374,7 +374,8 @@ class _FormFinder:
             if inside and self._counts[one.token]:
                 tokens = [token for at in inside for token in tokenize_unit(self.units[at])]
                 self._counts.look_up(tokens)
-                names = tuple(token for token in tokens if token.isalpha() and self._counts[token])
+                words = (token for token in tokens if token.isalpha() and not is_dense(token))
+                names = tuple(filter(self._counts.__getitem__, words))
                 found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,), names)}
         return found
 
@@ -395,7 +396,9 @@ class _FormFinder:
         return found
 
     def _find(self, unit: str) -> _Form | None:
-        """Return the form of a unit that no passage holds."""
+        """Return the form of a unit that no passage holds; a version or an address has none."""
+        if (read_number(unit) or "").count(".") > 1:
+            return None
         word = join_parts(unit)
         form = self._find_spelling(word) or self._find_parts(word)
         if form or not self._is_lookup:

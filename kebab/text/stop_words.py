@@ -90,10 +90,12 @@ def find_opened_language(word: str) -> str | None:
 def is_listed_stop_word(word: str) -> bool:
     """Return whether a word is in the list of stop words of any of 56 languages.
 
-    English is not among them: its list has words such as `fire`, `system` and `information`.
+    English is not among them: its list has words such as `fire`, `system` and `information`. Some
+    lists have digits, which tell numbers apart.
     """
     lower = word.lower()
-    return any(lower in words for code, words in load_stop_words().items() if code != "en")
+    lists = load_stop_words().items()
+    return not lower.isdecimal() and any(lower in words for code, words in lists if code != "en")
 
 
 def reads_as_another_language(words: Collection[str], code: str, *, asks: bool) -> bool:

@@ -51,6 +51,16 @@ def test_other_topics_and_nonsense_are_not_answerable(notes, text, mode):
     assert _answerability(notes, text, mode) < FAIR
 
 
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [("3 999,90", True), ("5 999,90", False), ("2.10.3", True), ("2.10.4", False)],
+)
+def test_a_query_of_numbers_needs_every_one(base, text, held):
+    base.add("a.md", "Version 2.10.3 on 4 hosts costs 3 999,90.", lang="de", embed=False)
+
+    assert (_answerability(base, text) >= FAIR) is held
+
+
 _OTHER = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=9.0)
 
 

@@ -59,10 +59,10 @@ def test_a_word_is_found_in_the_form_in_which_it_is_written(base, text, query):
 
 
 @pytest.mark.parametrize(
-    "query", ["what did we say on 6 March", "March 6", "2024-03-06", "6.3.2024"]
+    "query", ["what did we say on 6 March", "March 6", "2024-03-06", "2024年3月6日"]
 )
 def test_a_date_finds_the_file_that_it_names(base, query):
-    base.add("2024-03-05.md", "We ate with Berta at the harbour.", embed=False)
+    base.add("2024-03-05.md", "We ate with Berta at the harbour, 1 年 2 月 3 日.", embed=False)
     base.add("2024-03-06.md", "We ate with Carlo at the station.", embed=False)
 
     assert search(base, query).hits[0].chunk.path == "2024-03-06.md"
