@@ -179,8 +179,10 @@ class Value(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The text without the unit that is counted."""
-        return self.text[: self.end - self.start].removesuffix("'s")
+        """The text without what is counted behind a blank: `15` of `15 bolts`, but `512GB`."""
+        length = self.end - self.start
+        tail = self.text[length:].partition(" ")[0]
+        return (self.text[:length] + (tail if tail.isascii() else "")).removesuffix("'s")
 
     def list_parts(self) -> list[str]:
         """Return the name and its words, in lower case."""

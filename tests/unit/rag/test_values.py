@@ -59,8 +59,8 @@ def list_facts(question, *languages):
     [
         ("Who founded Red Hat in Raleigh?", ["Red", "Hat", "Raleigh"]),
         ("What is Ada's plan for the NAS?", ["Ada", "NAS"]),
-        ("over 1,000 metres in the 16th century", ["1,000", "16"]),
-        ("on 12 March 2024", ["12 March 2024"]),
+        ("over 1,000 metres in the 16th century", ["1,000", "16th"]),
+        ("on 12 March 2024 in 8b", ["12 March 2024", "8b"]),
         ("is c++, MPEG-3 or v1.2 in my_file.txt", ["c++", "MPEG-3", "v1.2", "my_file.txt"]),
         ("what does --max-pods of kubelet do", ["max-pods"]),
         ("how do i restore a backup", []),
