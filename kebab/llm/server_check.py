@@ -225,10 +225,7 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
             answer = _Answer(on_text)
             try:
                 completion = self.model.chat(
-                    messages,
-                    max_tokens=max_tokens,
-                    on_text=answer.add,
-                    schema=schema,
+                    messages, max_tokens=max_tokens, on_text=answer.add, schema=schema
                 )
                 return replace(answer.finish(completion, messages), other_models=others)
             except ModelBusy as busy:

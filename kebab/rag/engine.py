@@ -192,7 +192,8 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
     quotes = [citation.quote for citation in draft.citations]
     said = {unit.lower() for text in page.absent_terms for unit in (text, *split_units(text))}
     facts, words = find_facts(question, [hit.chunk.lang for hit in page.hits])
-    absent = [one.name for one in facts if not said.isdisjoint(one.list_parts())]
+    names = [one.name for one in facts]
+    absent = [one for one in names if not said.isdisjoint([one.lower(), *split_units(one.lower())])]
     others = [one for one in facts if one.name not in absent]
     doubts = [Doubt("absent_term", name) for name in dict.fromkeys(absent)]
     doubts += _compare_facts(others, quotes, page)
@@ -216,11 +217,12 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
 def repeats_question(question: str, answer: str) -> bool:
     """Return whether an answer has no content word that the question does not have.
 
-    A question without a question word may be answered so.
+    A question without a question word, or with alternatives, may be answered so.
     """
-    first = question.lower().split()[:EARLY]
+    words = question.lower().split()
     # An English verb may be a question word of another language: `was`.
-    if not any(map(is_question_word, first)) or first[0] in AUXILIARIES["en"].split():
+    opens = any(map(is_question_word, words[:EARLY])) and words[0] not in AUXILIARIES["en"].split()
+    if not opens or not {"or", "oder", "ou", "или"}.isdisjoint(words):
         return False
     asked = collect_tokens(question)
     said = filter(is_content_word, split_units(remove_markers(answer)))

@@ -49,11 +49,6 @@ _INITIALS = compile_lazily(r"\b[A-Z]")
 _ACRONYM = compile_lazily(r"[A-Z](?:\.?[A-Z])+")
 
 
-def list_initials(text: str) -> str:
-    """Return the capitals of each run of capitalised words of a text."""
-    return " ".join("".join(_INITIALS.findall(run)) for run in _CAPITALS.findall(text))
-
-
 _CAPITALISED = compile_lazily(r"[^\W\d_]+(?:['.&-][^\W\d_]+)*")
 _CELL = compile_lazily(r"(?<!\\)\|")
 
@@ -116,7 +111,9 @@ class Stretch:
     def _has_variant(self, word: str) -> bool:
         """Return whether a name occurs as the initials of words, or as a place and its people."""
         if _ACRONYM.fullmatch(word):
-            return word.replace(".", "") in list_initials(self.text)
+            runs = _CAPITALS.findall(self.text)
+            initials = " ".join("".join(_INITIALS.findall(run)) for run in runs)
+            return word.replace(".", "") in initials
         lower = word.lower()
         others = (one for one in _CAPITALISED.findall(self.text) if one[0].isupper())
         return any(

@@ -184,10 +184,6 @@ class Value(Struct, frozen=True):
         tail = self.text[length:].partition(" ")[0]
         return (self.text[:length] + (tail if tail.isascii() else "")).removesuffix("'s")
 
-    def list_parts(self) -> list[str]:
-        """Return the name and its words, in lower case."""
-        return [one.lower() for one in (self.name, *split_units(self.name))]
-
 
 class Term(Struct, frozen=True):
     """A content word at a position of a claim, with its index tokens."""

@@ -245,8 +245,6 @@ def select_confident(
 ) -> RankedCandidates:
     """Return the candidates of at least some confidence; these come first in the order."""
     bound = _LEAST_SCORES[least]
-    if not bound:
-        return candidates
     kept = [one for one in candidates.ranked if calibration.score(one[1]) >= bound]
     return replace(candidates, ranked=kept)
 

@@ -418,7 +418,7 @@ def decode_cursor(cursor: str, query: Query, revision: int, salt: str) -> int:
         raise InvalidCursor(cause="it is not a cursor") from error
     body, signature = raw[: _BODY.size], raw[_BODY.size :]
     if not hmac.compare_digest(_compute_signature(body, query, salt), signature):
-        raise InvalidCursor(cause="it belongs to another query, or to another knowledge base")
+        raise InvalidCursor(cause="it was not issued for this query by this knowledge base")
     offset, issued = _BODY.unpack(body)
     if issued != revision:
         raise StaleCursor(issued_revision=issued, current_revision=revision)

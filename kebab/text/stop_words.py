@@ -90,11 +90,9 @@ def find_opened_language(word: str) -> str | None:
 def is_listed_stop_word(word: str) -> bool:
     """Return whether a word is in the list of stop words of any of 56 languages.
 
-    English is not among them: its list has words such as `fire`, `system` and `information`. Some
-    lists have digits, which tell numbers apart.
+    English is not among them: its list has words such as `fire` and `system`. Nor are digits.
     """
-    lower = word.lower()
-    lists = load_stop_words().items()
+    lower, lists = word.lower(), load_stop_words().items()
     return not lower.isdecimal() and any(lower in words for code, words in lists if code != "en")
 
 

@@ -34,14 +34,14 @@ def test_words_that_occur_nowhere_are_reported_as_they_are_written(base, text, a
         ("case-snake", ()),
         ("snake_zebra", ("snake_zebra",)),
         ("docs/snake.zebra", ("docs", "snake.zebra")),
-        ("v1.2.3 1.2", ()),
-        ("3.2.1 1.3", ("3.2.1", "1.3")),
+        ("v1.2.30 1.2", ()),
+        ("30.2.1 1.3", ("30.2.1", "1.3")),
         ("c++", ("c++",)),
         ("caf\u00e9 cafe", ()),
     ],
 )
 def test_a_compound_is_present_as_a_whole_or_by_its_parts(base, text, absent):
-    base.add("a.md", "snake_case 1.2.3 c caf\u00e9")
+    base.add("a.md", "snake_case 1.2.30 c caf\u00e9")
 
     assert _find_absent(base, text) == absent
 

@@ -23,7 +23,7 @@ from tests.fakes.embedder import PROFILE, HashingEmbedder
 _NOTES = (
     "The backup of all documents runs every night at two with restic.",
     "Rye bread rests for twelve hours before it is baked with steam.",
-    "The cottage has no heating, take the warm sleeping bags.",
+    "The cottage has no heating, take the 4 warm bags and map 2.10.3.",
     "Invoices are paid within thirty days after they have come.",
 )
 
@@ -46,19 +46,11 @@ def test_a_question_with_an_answer_in_the_notes_is_answerable(notes, mode):
 
 
 @pytest.mark.parametrize("mode", list(Mode))
-@pytest.mark.parametrize("text", ["volcano eruptions on jupiter moons", "xqzt vrrbl frumptious"])
-def test_other_topics_and_nonsense_are_not_answerable(notes, text, mode):
-    assert _answerability(notes, text, mode) < FAIR
-
-
 @pytest.mark.parametrize(
-    ("text", "held"),
-    [("3 999,90", True), ("5 999,90", False), ("2.10.3", True), ("2.10.4", False)],
+    "text", ["volcano eruptions on jupiter moons", "xqzt vrrbl frumptious", "2.10.4"]
 )
-def test_a_query_of_numbers_needs_every_one(base, text, held):
-    base.add("a.md", "Version 2.10.3 on 4 hosts costs 3 999,90.", lang="de", embed=False)
-
-    assert (_answerability(base, text) >= FAIR) is held
+def test_other_topics_other_numbers_and_nonsense_are_not_answerable(notes, text, mode):
+    assert _answerability(notes, text, mode) < FAIR
 
 
 _OTHER = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=9.0)

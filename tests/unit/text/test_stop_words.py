@@ -45,7 +45,7 @@ def test_stop_words_of_many_languages_are_listed(word):
     assert is_listed_stop_word(word)
 
 
-@pytest.mark.parametrize("word", ["information", "system", "traefik", "registriert"])
+@pytest.mark.parametrize("word", ["information", "system", "traefik", "registriert", "5"])
 def test_content_words_of_the_english_list_are_not(word):
     assert not is_listed_stop_word(word)
 
