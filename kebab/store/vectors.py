@@ -213,13 +213,16 @@ class LanceVectors(MappedVectors):
         self._save_snapshot()
 
     def _add(self, keys: "KeyArray", vectors: "HalfMatrix") -> None:
-        """Add rows to the table, a new one if there is none; one of an earlier build is refused."""
+        """Add rows in one commit, or make the table of them; one of an earlier build is refused."""
         connection = self._connect()
         import pyarrow as pa  # LanceDB needs it as well
 
         column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
         rows = pa.table({"key": pa.array(keys), "vector": column})
-        connection.create_table(self._name, schema=rows.schema, exist_ok=True).add(rows)
+        if read_table_version(self.path) is None:
+            connection.create_table(self._name, rows)
+        else:
+            connection.create_table(self._name, schema=rows.schema, exist_ok=True).add(rows)
 
     def _save_snapshot(self) -> None:
         """Write the snapshot of the newest version when the table is durable; delete others."""

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import lancedb
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
-from kebab.errors.catalog import StoreCorrupt
+from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.store import vectors
 from kebab.store.vectors import LanceVectors, MappedVectors, list_vector_files
 
@@ -177,6 +178,18 @@ def test_a_write_to_a_table_that_cannot_be_read_keeps_the_vectors_of_the_snapsho
 
     assert list(again.list_keys(verify=True)) == [2, 3, 4, 5, 9]
     assert read(tmp_path).load_index().find_nearest(matrix[2], 1)[0][0] == 3
+
+
+def test_a_killed_call_that_makes_the_table_anew_loses_nothing(writer, tmp_path, monkeypatch):
+    store(writer, 5)
+    shutil.rmtree(tmp_path / TABLE)
+    full = IoError(path="", op="write", cause="full")
+    with monkeypatch.context() as killed, pytest.raises(IoError):
+        killed.setattr(lancedb.table.LanceTable, "add", Mock(side_effect=full))
+        killed.setattr(LanceVectors, "_save_snapshot", Mock(side_effect=full))
+        LanceVectors(tmp_path, VERSION, DIMENSION).list_keys()
+
+    assert list(LanceVectors(tmp_path, VERSION, DIMENSION).list_keys()) == [1, 2, 3, 4, 5]
 
 
 def test_without_a_snapshot_it_is_emptied(writer, tmp_path):
