@@ -33,6 +33,7 @@ from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, resolve_path
 from kebab.ingest.build import (
     CUT_SHARE,
+    UNREADABLE,
     BuildResult,
     BuildTask,
     BuiltFile,
@@ -464,7 +465,9 @@ class DocumentCommitter:
     def _add_error(self, task: FileTask, builder: DocumentBuilder, error: Signal) -> None:
         """Add the error of a file. A new file gets a document by whose name it is found."""
         source, path, reason = task.source, task.entry.path, error.format_message()
-        is_new = task.known is None and source.kind != "stdin"
+        is_new, known = task.known is None and source.kind != "stdin", task.known
+        if known is not None and known.recipe == UNREADABLE:  # its file has changed, and is as bad
+            is_new = (known.size, known.mtime_ns) != (task.entry.size, task.entry.mtime_ns)
         if is_new and task.entry.media in builder.parsers:
             job = BuildTask(source, task.entry, self._choose_id(task))
             cause = getattr(error, "cause", "") or reason

@@ -231,6 +231,10 @@ def _match_directly_in(folder: str) -> tuple[str, tuple[str | int, ...]]:
     return f"{where} AND path <> ? AND instr(substr(path, ?), '/') = 0", (*values, folder, start)
 
 
+_IS_READ = (
+    " AND NOT EXISTS (SELECT 1 FROM unread_files u"
+    " WHERE u.source = documents.source AND u.path = documents.path)"
+)
 FileTable: TypeAlias = Literal["documents", "unread_files"]
 
 
@@ -285,12 +289,7 @@ class KnownFiles:
 
     def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
         """Yield path, size and time of the documents of an extent whose file is not unread."""
-        unread = (
-            "SELECT 1 FROM unread_files u WHERE u.source = documents.source"
-            " AND u.path = documents.path"
-        )
-        columns, condition = "path, size, mtime_ns", f" AND NOT EXISTS ({unread})"
-        yield from self._select(columns, "documents", extent, condition)
+        yield from self._select("path, size, mtime_ns", "documents", extent, _IS_READ)
 
     def find_content_hash(self, extent: Extent, path: str) -> str:
         """Return the hash of the content that a document was read from."""
@@ -305,8 +304,11 @@ class KnownFiles:
         return dict(self._select("path, mtime_ns", "listed_folders", extent))
 
     def list_partial(self, extent: Extent) -> list[tuple[str, str]]:
-        """Return the documents of which only a part is searched: their paths, and what is cut."""
-        rows = self._select("path, warnings", "documents", extent, " AND partial")
+        """Return the documents of which only a part is searched: their paths, and what is cut.
+
+        Unread files are not among them.
+        """
+        rows = self._select("path, warnings", "documents", extent, f" AND partial{_IS_READ}")
         return [(path, "; ".join(filter(is_cut, parse_strings(said)))) for path, said in rows]
 
     def list_omissions(self, extent: Extent) -> list[tuple[str, int, int]]:

@@ -263,6 +263,9 @@ def test_one_bad_file_is_an_item_and_the_run_goes_on(desk):
         assert report.errors == 1
         assert set(desk.ids()) == {"a.md", "b.md", "c.md"}
         assert set(desk.library.load_listing(str(desk.root)).unread) == {"b.md"}
+    desk.write("b.md", "bad still")
+    assert desk.again().errors == 1
+    assert desk.library.load_known_documents(str(desk.root))["b.md"].size == 9
     desk.write("b.md", "good")
     assert counts(desk.again()) == {"updated": 1, "unchanged": 2}
     assert not desk.library.load_listing(str(desk.root)).unread

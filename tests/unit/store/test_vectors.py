@@ -213,8 +213,8 @@ def test_only_what_belongs_to_the_versions_in_use_stays(writer, tmp_path):
 
     kept = sorted(path.name for path in (tmp_path / "lance").iterdir())
     assert kept == [
-        f"{VERSION}-2.keys.npy",
-        f"{VERSION}-2.vectors.npy",
+        f"{VERSION}-1.keys.npy",
+        f"{VERSION}-1.vectors.npy",
         f"{VERSION}.lance",
         "notes of mine.txt",
     ]
