@@ -108,7 +108,9 @@ def _build_coverage(
     indexing: Indexing | None,
 ) -> Coverage:
     states: Mapping[Freshness, set[str]] = {"changed": changes.changed, "gone": changes.gone}
+    shown = set[str]()
     for chunk in chunks:
+        shown.add(chunk.path)
         file, freshness = build_file_path(chunk), check_freshness(chunk)
         if freshness in ("fresh", "published") or file is None or file in changes.touched:
             continue
@@ -131,7 +133,7 @@ def _build_coverage(
         files=counts.files + absent,
         unread=counts.unread + absent,
         failed=counts.failed,
-        failed_examples=sorted(failed)[:MOST_NAMED],
+        failed_examples=sorted(failed, key=lambda path: (path not in shown, path))[:MOST_NAMED],
         changed=len(changes.changed),
         new=len(changes.new),
         gone=len(changes.gone),

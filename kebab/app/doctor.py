@@ -248,7 +248,10 @@ class Checkup:
             "unreadable": found.unreadable,
             "new": found.new,
         }
-        return checks.check_contents(found.checked, differing)
+        files = checks.check_files(self.coverage, list_lost_sources(context))
+        if files.status == "ok" or any(differing.values()):
+            return checks.check_contents(found.checked, differing)
+        return files
 
     def _check_version(self) -> Finding:
         stored = self._context.get_stored_version()

@@ -57,7 +57,7 @@ def _cite_place(chunk: StoredChunk, first: int | None, last: int | None) -> Cita
     first, last = first or chunk.start_line, last or chunk.end_line
     if media.cites is CitationKind.CODE:
         return cite_code(path, first, last, chunk.heading_path, media.language)
-    if media.cites is CitationKind.SECTION and not chunk.text:
+    if not chunk.text and place is None and media.cites is not CitationKind.LINE:
         return SectionCitation(
             path=path, uri=quote_path(path), section=SectionSpan(title=chunk.title)
         )

@@ -235,17 +235,17 @@ def _name_partial(coverage: Coverage) -> str:
     return f"{named} ({reasons[0]})" if reasons else named
 
 
-def describe_known_gaps(coverage: Coverage | None) -> str:
+def describe_known_gaps(coverage: Coverage | None, shown: Iterable[str] = ()) -> str:
     """Return which files are known to be missing or outdated, for a reply with results.
 
     Bases that could not be read are named in `degraded`. Files that could not be read were named by
-    the ingest, and a statement of absence names them again.
+    the ingest, and are named again where one is `shown` by its name.
     """
     if coverage is None or coverage.complete:
         return ""
     known = msgspec.structs.replace(
         coverage,
-        failed=0,
+        failed=0 if {*shown}.isdisjoint(coverage.failed_examples) else coverage.failed,
         checked=coverage.files,
         unchecked_folders=0,
         partial=0,

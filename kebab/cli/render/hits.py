@@ -196,7 +196,8 @@ def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
         yield from render_degraded(channel, canvas)
     told = reply.absent_terms or not reply.convincing or not reply.hits
     if not told:
-        yield from canvas.note(describe_known_gaps(reply.coverage))
+        shown = [hit.doc_path for hit in reply.hits]
+        yield from canvas.note(describe_known_gaps(reply.coverage, shown))
     yield from canvas.note(describe_left_out_terms(reply.coverage))
 
 

@@ -96,8 +96,9 @@ def test_a_file_that_cannot_be_read_failed_until_it_can(notes):
     path = notes.write("bad.xlsx", "PK\3\4 cut off")
     notes.ingest()
     assert measure(notes)["failed"] == 1
-    found = notes.search("bread", mode="lexical").coverage
-    assert (found.failed_examples, found.partial) == (["bad.xlsx"], 0)
+    found = notes.search("bad", mode="lexical")
+    assert (found.coverage.failed_examples, found.coverage.partial) == (["bad.xlsx"], 0)
+    assert found.hits[0].citation.uri == "bad.xlsx"  # no line and no cell
 
     path.unlink()
     notes.ingest()

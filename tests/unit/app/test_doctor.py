@@ -104,6 +104,12 @@ def test_contents_are_compared_whatever_the_times_say(full):
     assert health.coverage is not None
     assert (health.coverage.complete, health.coverage.changed) == (False, 1)
 
+    full.write("bad.pdf", "%PDF-1.4 broken")
+    full.ingest()
+    again = check_health(full.context(), DoctorRequest(files=True))
+    summary = next(check.summary for check in again.checks if check.name == "files")
+    assert summary == "`bad.pdf` could not be read"
+
 
 def test_a_folder_that_cannot_be_used_is_a_finding(desk):
     health = check_health(desk.context(data_dir=str(desk.folder / "a\udcff")), DoctorRequest())

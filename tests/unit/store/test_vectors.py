@@ -146,20 +146,6 @@ def test_saving_without_a_change_writes_nothing(writer, tmp_path):
     assert before == {path: path.stat().st_mtime_ns for path in (tmp_path / "lance").rglob("*")}
 
 
-def test_a_table_that_cannot_be_read_is_made_anew_from_the_snapshot(writer, tmp_path):
-    matrix = store(writer, 5)
-    for path in (tmp_path / TABLE / "data").iterdir():
-        path.write_bytes(b"odd")
-
-    again = LanceVectors(tmp_path, VERSION, DIMENSION)
-    again.rebuild()
-
-    assert list(again.list_keys(verify=True)) == [1, 2, 3, 4, 5]
-    index = again.load_index()
-    assert index is not None
-    assert index.find_nearest(matrix[2], 1)[0][0] == 3
-
-
 @pytest.mark.parametrize("damage", ["data", "_versions", "missing"])
 def test_a_write_to_a_table_that_cannot_be_read_keeps_the_vectors_of_the_snapshot(
     writer, tmp_path, damage

@@ -229,3 +229,5 @@ def test_the_notes_of_a_page_state_no_absence_that_is_not_covered():
     assert empty.startswith("no results so far for: ")
     assert empty.endswith(f" ({words})")
     assert good == []
+    named = replies.response(replies.hit(doc_path="a.pdf"), coverage=found)
+    assert words in " ".join(render_notes(named, Canvas(), Paging()))
