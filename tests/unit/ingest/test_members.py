@@ -149,6 +149,9 @@ def test_exports_are_read_and_other_archives_with_a_setting(desk, name, archives
 
     assert set(desk.ids()) == {"a.zip", *([f"a.zip!/{name}"] if is_read else [])}
     assert report.skipped_by_extension == ({} if is_read else {".zip": 1})
+    if not is_read:
+        put(desk, "a.zip", b"PK\3\4 cut off")
+        assert desk.again(rules=ScanRules(archives=archives)).errors == 0
 
 
 def test_the_rules_of_files_hold_for_members(desk):
