@@ -210,12 +210,9 @@ class MemberScanner:
         So they keep their documents, and are reported.
         """
         rules = self.job.rules
-        unread = {self.recipes.get(media) for media in NAMED.values()}  # these were none
-        archives = [
-            path
-            for path, one in known.items()
-            if path.endswith(".zip") and MEMBER_MARK not in path and one.recipe not in unread
-        ]
+        unopened = {self.recipes.get(media) for media in NAMED.values()}
+        opened = {path for path, one in known.items() if one.recipe not in unopened}
+        archives = [path for path in opened if path.endswith(".zip") and MEMBER_MARK not in path]
         if not archives or rules.archives != "exports":
             return
         named = {one.path: one for one in found.entries if one.media in NAMED.values()}

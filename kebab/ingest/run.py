@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from kebab.ingest.cluster import ClusterWork
     from kebab.store.sqlite.writer import SqliteWriter
 
-_UNREADABLE = "permission denied"
 _EXAMPLES = 3
 
 
@@ -339,9 +338,8 @@ class _Run:
         for scan in summary.scans:
             scope, found = scan.scope, scan.found
             files = [file for file in unread[scope.source.name] if scope.contains(file.path)]
-            files += [
-                UnreadFile(path, path in scan.known, _UNREADABLE) for path in found.unreadable
-            ]
+            denied = "permission denied"
+            files += [UnreadFile(path, path in scan.known, denied) for path in found.unreadable]
             plans.append(
                 SourcePlan(
                     source=scope.source.name,

@@ -304,10 +304,7 @@ class KnownFiles:
         return dict(self._select("path, mtime_ns", "listed_folders", extent))
 
     def list_partial(self, extent: Extent) -> list[tuple[str, str]]:
-        """Return the documents of which only a part is searched: their paths, and what is cut.
-
-        Unread files are not among them.
-        """
+        """Return the read documents that are searched in part: their paths, and what is cut."""
         rows = self._select("path, warnings", "documents", extent, f" AND partial{_IS_READ}")
         return [(path, "; ".join(filter(is_cut, parse_strings(said)))) for path, said in rows]
 

@@ -226,15 +226,3 @@ def test_a_table_of_an_earlier_build_is_read_and_written_anew_by_the_first_write
 
     assert list(writer.list_keys(verify=True)) == [1, 2, 3]
     assert lancedb.connect(folder).open_table(VERSION).schema.names == ["key", "vector"]
-
-
-@pytest.mark.parametrize("damage", ["data", "_versions"])
-def test_a_table_whose_files_are_damaged_cannot_be_read(writer, tmp_path, damage):
-    store(writer, 2)
-    for path in (tmp_path / TABLE / damage).iterdir():
-        path.write_bytes(b"odd")
-
-    with pytest.raises(StoreCorrupt):
-        read(tmp_path).read_table()
-    with pytest.raises(StoreCorrupt):
-        MappedVectors(tmp_path, VERSION, DIMENSION - 1).read_table()
