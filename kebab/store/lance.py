@@ -22,20 +22,18 @@ from kebab.platform import limit_lance_threads, read_memory_limit, skip_lance_re
 FEATURE = "the vector index"
 """The feature that needs the libraries of this module, for messages."""
 
-_FOLDER = "lance"
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _MANIFEST = re.compile(r"(\d{20})\.manifest")
 _HIGHEST = 2**64 - 1
 
 
 def get_tables_folder(data_dir: Path) -> Path:
     """Return the folder of all tables; it is absolute, as LanceDB reads relative paths as URLs."""
-    return Path(os.path.realpath(data_dir)) / _FOLDER
+    return Path(os.path.realpath(data_dir)) / "lance"
 
 
 def build_table_name(version: str) -> str:
     """Return the table name of an embedding version, which is a valid file name."""
-    safe = _UNSAFE.sub("-", version)
+    safe = re.sub(r"[^A-Za-z0-9._-]", "-", version)
     return safe if safe == version else f"{safe}-{compute_digest(version, size=4)}"
 
 
@@ -71,7 +69,6 @@ _REFUSED = (
     *("Read-only file system", "Too many open files"),
 )
 DAMAGED = "the vector index cannot be read"
-_STOPPED = "the engine of the vector index stopped"
 
 
 @cache
@@ -137,7 +134,7 @@ def translate_lance_errors(path: str, op: Op) -> Iterator[None]:
             # Where the address space is limited, a panic proves no damage.
             if is_memory_fault(error) or read_memory_limit() is not None:
                 raise IoError(path=path, op=op, cause="out of memory") from error
-            raise StoreCorrupt(path=path, cause=_STOPPED) from error
+            raise StoreCorrupt(path=path, cause="the engine of the vector index stopped") from error
         signal = build_signal(error, path, op) if isinstance(error, Exception) else None
         if signal is None:
             raise
