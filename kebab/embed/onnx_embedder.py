@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.core.chunks import TokenVectors
 from kebab.core.ports import Embedder
-from kebab.embed import install
 from kebab.embed.encoder import (
+    MODEL_FILE,
     Encoder,
     ModelTokenizer,
     import_runtime,
@@ -236,6 +236,6 @@ def _register_model(model: "EmbeddingModel") -> str:
         normalization=True,
         sources=ModelSource(hf=model.repo),
         dim=model.dimension,
-        model_file=install.MODEL_FILE,
+        model_file=MODEL_FILE,
     )
     return name

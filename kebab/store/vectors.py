@@ -9,37 +9,28 @@ database marks is in the newest snapshot, also while a later commit still lacks 
 has both when the snapshot is saved.
 """
 
+import os
 import re
 from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from datetime import timedelta
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key, Keys, sort_keys
+from kebab.core.ids import Key, Keys, compute_digest, sort_keys
 from kebab.durable import delete_path, replace_file
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
-from kebab.platform import sync_path
-from kebab.store.lance import (
-    DAMAGED,
-    FEATURE,
-    build_table_name,
-    get_tables_folder,
-    import_lancedb,
-    read_table_version,
-    translate_lance_errors,
-)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from kebab.core.chunks import Matrix, Vector
+    from kebab.store.lance import LanceTable
 
     KeyArray: TypeAlias = NDArray[np.int64]
     HalfMatrix: TypeAlias = NDArray[np.float16]
@@ -52,9 +43,16 @@ _HEADER_BYTES, _COMPONENT_BYTES = 128, 2
 _OWN = re.compile(r"\.?[A-Za-z0-9._-]+\.(?:lance|gone|keys|binary|npy)(?:\.\d+)?")
 """Matches what kebab writes into the folder of tables, drafts and files of earlier builds too."""
 
-_KEYS_PER_DELETE = 10_000
-_KEEP_ALL = timedelta(days=10_000)
-_MOST_VERSIONS, _VERSIONS_PER_ROOT, _MOST_DELETED_SHARE = 16, 0.5, 0.2
+
+def get_tables_folder(data_dir: Path) -> Path:
+    """Return the folder of all tables; it is absolute, as LanceDB reads relative paths as URLs."""
+    return Path(os.path.realpath(data_dir)) / "lance"
+
+
+def build_table_name(version: str) -> str:
+    """Return the table name of an embedding version, which is a valid file name."""
+    safe = re.sub(r"[^A-Za-z0-9._-]", "-", version)
+    return safe if safe == version else f"{safe}-{compute_digest(version, size=4)}"
 
 
 def is_own(name: str) -> bool:
@@ -100,18 +98,24 @@ class MappedVectors:
 
     def load_index(self) -> "ExactIndex | None":
         """Return the index of the newest state, which never changes; None without a table."""
-        state = self._find_snapshot() or read_table_version(self.path)
+        state = self._find_snapshot() or self._table.read_version()
         if state is None:
             self._loaded = None
         elif state != self._state:
-            rows = self._map_snapshot() or _sort_rows(*self.read_table())
+            rows = self._map_snapshot() or _sort_rows(*self._table.read())
             self._loaded = ExactIndex(*rows, self._load_axes())
         self._state = state
         return self._loaded
 
+    @cached_property
+    def _table(self) -> "LanceTable":
+        from kebab.store.lance import LanceTable
+
+        return LanceTable(self.path, self._dimension)
+
     def _map_snapshot(self) -> "tuple[KeyArray, HalfMatrix] | None":
         """Return the mapped rows of the newest snapshot; None without one that can be read."""
-        with translate_import_errors(FEATURE, "numpy"):
+        with translate_import_errors("the vector index", "numpy"):
             import numpy as np
 
         # A writer may delete it at any time; what is mapped stays.
@@ -123,31 +127,6 @@ class MappedVectors:
             if (keys.dtype, vectors.dtype, vectors.shape) == (np.int64, np.float16, shape):
                 return keys, vectors
         return None
-
-    def read_table(self) -> "tuple[KeyArray, HalfMatrix]":
-        """Return the keys and vectors of the newest version, in the order of the table.
-
-        Raises:
-            StoreCorrupt: The table cannot be read.
-        """
-        with translate_import_errors(FEATURE, "numpy"):
-            import numpy as np
-
-        with translate_lance_errors(str(self.path), "read"):
-            rows = self._open_table().to_arrow()
-            keys, column = (rows.column(name).combine_chunks() for name in ("key", "vector"))
-            numbers = column.flatten().to_numpy(zero_copy_only=False)
-            if numbers.size != len(keys) * self._dimension:
-                raise StoreCorrupt(path=str(self.path), cause=DAMAGED)
-            vectors = numbers.reshape(len(keys), self._dimension).astype(np.float16, copy=False)
-            return keys.to_numpy(zero_copy_only=False), vectors
-
-    def _connect(self) -> Any:
-        return import_lancedb().connect(str(self._folder))
-
-    def _open_table(self) -> Any:
-        """Return the newest version; another process may have written since the last call."""
-        return self._connect().open_table(self._name)
 
 
 def _sort_rows(keys: "KeyArray", vectors: "HalfMatrix") -> "tuple[KeyArray, HalfMatrix]":
@@ -199,37 +178,21 @@ class LanceVectors(MappedVectors):
     def _write(self, added: list[VectorRow], deleted: set[Key]) -> None:
         import numpy as np
 
-        ordered = list(map(str, sorted(deleted)))
-        with translate_lance_errors(str(self.path), "write"):
-            if added:
-                keys = np.array([row.key for row in added], np.int64)
-                self._add(keys, np.array([row.vector for row in added], np.float16))
-            table = self._open_table()
-            for start in range(0, len(ordered), _KEYS_PER_DELETE):
-                table.delete(f"key IN ({','.join(ordered[start : start + _KEYS_PER_DELETE])})")
-            self._compact()
+        if added:
+            keys = np.array([row.key for row in added], np.int64)
+            self._table.add(keys, np.array([row.vector for row in added], np.float16))
+        self._table.delete(deleted)
+        self._table.compact()
         self._save_snapshot()
-
-    def _add(self, keys: "KeyArray", vectors: "HalfMatrix") -> None:
-        """Add rows in one commit, or make the table of them; one of an earlier build is refused."""
-        connection = self._connect()
-        import pyarrow as pa  # LanceDB needs it as well
-
-        column = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-        rows = pa.table({"key": pa.array(keys), "vector": column})
-        if read_table_version(self.path) is None:
-            connection.create_table(self._name, rows)
-        else:
-            connection.create_table(self._name, schema=rows.schema, exist_ok=True).add(rows)
 
     def _save_snapshot(self) -> None:
         """Write the snapshot of the newest version when the table is durable; delete others."""
         import numpy as np
 
-        self._sync()
-        number = read_table_version(self.path)
+        self._table.sync()
+        number = self._table.read_version()
         assert number is not None, "there is a table"
-        rows = _sort_rows(*self.read_table())
+        rows = _sort_rows(*self._table.read())
         with translate_os_errors(self._folder, "write"):
             # The vectors come last: they make the snapshot complete.
             files = self._name_files(number)
@@ -238,42 +201,17 @@ class LanceVectors(MappedVectors):
                     np.save(file, np.asarray(column), allow_pickle=False)
         self.delete_others(files)
 
-    def _compact(self) -> None:
-        """Merge fragments and delete old versions when it pays."""
-        table = self._open_table()
-        stats = table.stats()
-        fragments = stats["fragment_stats"]
-        stored = fragments["num_fragments"] * fragments["lengths"]["mean"]
-        # A version costs each later run .3 ms, compaction 7 ms for each thousand rows. The sum is
-        # lowest when the versions follow the root of the rows.
-        most = _MOST_VERSIONS + stored**0.5 * _VERSIONS_PER_ROOT
-        if (
-            len(list((self.path / "_versions").iterdir())) > most
-            or stored - stats["num_rows"] > stored * _MOST_DELETED_SHARE
-        ):
-            table.optimize(cleanup_older_than=_KEEP_ALL)
-            self._sync()
-            # A file that no version names is what a killed call has left.
-            table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
-
-    def _sync(self) -> None:
-        """Wait until the disk has the files of the table; LanceDB itself does not."""
-        with translate_os_errors(self.path, "write"):
-            for path in (*self.path.rglob("*"), self.path, self._folder):
-                sync_path(path)
-
     def rebuild(self) -> None:
         """Make the table anew: of its newest snapshot, else of its rows if they can be read."""
         rows = self._map_snapshot()
         with suppress(StoreCorrupt):
-            rows = rows or self.read_table()
+            rows = rows or self._table.read()
         with translate_os_errors(self.path, "write"):
             delete_path(self.path)
         if rows is None or not len(rows[0]):
             self.delete_others(())
             return
-        with translate_lance_errors(str(self.path), "write"):
-            self._add(*rows)
+        self._table.add(*rows)
         self._save_snapshot()
 
     def delete_others(self, snapshot: Collection[Path] | None = None) -> None:
@@ -291,17 +229,17 @@ class LanceVectors(MappedVectors):
         Raises:
             StoreCorrupt: The table cannot be read, or `verify` finds only its snapshot.
         """
-        number = read_table_version(self.path) if verify else self._restore_table()
+        number = self._table.read_version() if verify else self._restore_table()
         if number is None and not self._find_snapshot():
             return array("q")
         found = None if verify or number is None else self._read_keys(number)
-        return sort_keys(self.read_table()[0].tolist()) if found is None else found
+        return sort_keys(self._table.read()[0].tolist()) if found is None else found
 
     def _restore_table(self) -> int | None:
         """Return the newest version of the table, which is made anew if only a snapshot is left."""
-        if read_table_version(self.path) is None and self._find_snapshot():
+        if self._table.read_version() is None and self._find_snapshot():
             self.rebuild()
-        return read_table_version(self.path)
+        return self._table.read_version()
 
     def _name_files(self, number: int) -> list[Path]:
         return [self._folder / f"{self._name}-{number}{end}" for end in (_KEYS, _VECTORS)]

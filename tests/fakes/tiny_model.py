@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import convert, install
+from kebab.embed import convert, encoder
 from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
@@ -96,15 +96,15 @@ def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> 
     directory.mkdir(parents=True)
     positions = max(_POSITIONS, model.positions)
     graph = build_onnx(seed, hidden=model.dimension, positions=positions)
-    (directory / install.MODEL_FILE).write_bytes(graph)
+    (directory / encoder.MODEL_FILE).write_bytes(graph)
     # Fixed padding and cutting in the file, as real ones have it: embedders must not obey them.
-    (directory / install.TOKENIZER_FILE).write_text(build_tokenizer(padding=True))
+    (directory / encoder.TOKENIZER_FILE).write_text(build_tokenizer(padding=True))
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}
-    (directory / install.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
-    manifest = install.Manifest(
+    (directory / encoder.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
+    manifest = encoder.Manifest(
         embedding_version=model.version,
         source="tests",
-        files={name: install.read_file_facts(directory / name) for name in install.FILES},
+        files={name: encoder.read_file_facts(directory / name) for name in encoder.FILES},
     )
-    install.write_manifest(directory, manifest)
+    encoder.write_manifest(directory, manifest)
     return directory

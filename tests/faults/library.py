@@ -9,6 +9,7 @@ import numpy as np
 
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
+from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.vectors import LanceVectors
 
@@ -73,7 +74,7 @@ def _read_table(data: Path, version: str) -> Counter[tuple[int, str]]:
         return Counter()
     return Counter(
         (key, hashlib.sha1(vector.tobytes()).hexdigest())
-        for key, vector in zip(*table.read_table(), strict=True)
+        for key, vector in zip(*LanceTable(table.path, _DIMENSION).read(), strict=True)
     )
 
 

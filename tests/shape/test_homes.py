@@ -78,7 +78,6 @@ HOMES = {
     "pyarrow": (
         "kebab.store.lance",
         "kebab.store.published",
-        "kebab.store.vectors",
     ),
     "pyromark": ("kebab.parse.text.markdown_noise", "kebab.parse.text.markdown_parts"),
     "pygments": ("kebab.server.rendering",),

@@ -20,6 +20,7 @@ from kebab.embed.registry import MODELS
 from kebab.errors.catalog import NotIndexed
 from kebab.errors.signal import Signal
 from kebab.server.guard import TOKEN_NAME, load_token
+from kebab.store.lance import LanceTable
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.reviews import SqliteReviewStore
 from kebab.store.vectors import LanceVectors
@@ -335,7 +336,7 @@ def _describe_vectors(
     rows = (
         [
             (names.get(key, ("", key)), sha256(vector.tobytes()).hexdigest()[:12])
-            for key, vector in zip(*vectors.read_table(), strict=True)
+            for key, vector in zip(*LanceTable(vectors.path, _DIMENSION).read(), strict=True)
         ]
         if vectors.path.exists()
         else []

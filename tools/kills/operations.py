@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.main import main
+from kebab.store.lance import LanceTable
 from kebab.store.published import Dataset
 from kebab.store.sqlite import connection
 from kebab.store.sqlite.connection import Transactions
@@ -41,7 +42,8 @@ _WATCH_S = 0.8
 
 _WRITES: tuple[tuple[Any, str], ...] = (
     *((os, name) for name in ("fsync", "replace", "rename", "unlink", "mkdir", "rmdir", "pwrite")),
-    *((LanceVectors, name) for name in ("_add", "_compact", "_save_snapshot", "rebuild", "save")),
+    *((LanceTable, name) for name in ("add", "compact")),
+    *((LanceVectors, name) for name in ("_save_snapshot", "rebuild", "save")),
     *((Dataset, name) for name in ("add", "delete", "maintain")),
     (Transactions, "_commit"),
     (connection, "truncate_log"),

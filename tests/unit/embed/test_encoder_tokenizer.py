@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.embed import install as model_directory
+from kebab.embed import encoder
 from kebab.embed.convert import parse_e5s1
 from kebab.embed.encoder import ModelTokenizer, write_piece_file
 from kebab.embed.registry import E5_SMALL, MINILM
@@ -55,23 +55,23 @@ def library(tmp_path):
 
 def install(models_dir, *, with_pieces):
     directory = tiny_model.install_model(E5_SMALL, models_dir)
-    path = directory / model_directory.TOKENIZER_FILE
+    path = directory / encoder.TOKENIZER_FILE
     tokenizer = parse_e5s1(E5S1Contents().to_bytes()).tokenizer
     tokenizer.save(str(path))
-    names = [*model_directory.FILES]
+    names = [*encoder.FILES]
     if with_pieces:
-        write_piece_file(path, tokenizer, directory / model_directory.PIECES_FILE)
-        names.append(model_directory.PIECES_FILE)
-    manifest = model_directory.read_manifest(directory)
+        write_piece_file(path, tokenizer, directory / encoder.PIECES_FILE)
+        names.append(encoder.PIECES_FILE)
+    manifest = encoder.read_manifest(directory)
     assert manifest is not None
-    facts = {name: model_directory.read_file_facts(directory / name) for name in names}
-    model_directory.write_manifest(directory, replace(manifest, files=facts))
+    facts = {name: encoder.read_file_facts(directory / name) for name in names}
+    encoder.write_manifest(directory, replace(manifest, files=facts))
     return directory
 
 
 def test_short_texts_are_cut_without_loading_the_vocabulary(directory, library):
     tokens = ModelTokenizer(directory, E5_SMALL)
-    (directory / model_directory.TOKENIZER_FILE).unlink()
+    (directory / encoder.TOKENIZER_FILE).unlink()
 
     assert tokens.encode(TEXTS, PREFIX) == library.encode(TEXTS, PREFIX)
     assert tokens.count_tokens(TEXTS) == library.count_tokens(TEXTS)
@@ -81,19 +81,19 @@ def test_short_texts_are_cut_without_loading_the_vocabulary(directory, library):
 def test_a_lost_or_damaged_piece_file_is_replaced_by_the_library(directory, library, damage):
     opened, unopened = (ModelTokenizer(directory, E5_SMALL) for _ in range(2))
     assert opened.count_tokens(["the cat"]) == [2]
-    damage(directory / model_directory.PIECES_FILE)
+    damage(directory / encoder.PIECES_FILE)
 
     for tokens in (opened, unopened):
         assert tokens.encode(TEXTS, PREFIX) == library.encode(TEXTS, PREFIX)
 
 
 def test_a_listed_piece_file_belongs_to_the_directory(directory):
-    path = directory / model_directory.PIECES_FILE
+    path = directory / encoder.PIECES_FILE
     data = path.read_bytes()
-    assert model_directory.verify_files(directory) == []
+    assert encoder.verify_files(directory) == []
 
     path.write_bytes(data[:-1] + b"?")
-    assert model_directory.verify_files(directory) == ["changed: pieces.db"]
+    assert encoder.verify_files(directory) == ["changed: pieces.db"]
     path.unlink()
-    assert model_directory.verify_files(directory) == ["missing: pieces.db"]
-    assert model_directory.find_installed(E5_SMALL, directory.parent) is None
+    assert encoder.verify_files(directory) == ["missing: pieces.db"]
+    assert encoder.find_installed(E5_SMALL, directory.parent) is None

@@ -7,12 +7,11 @@ import zipfile
 import pytest
 
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.embed import install
+from kebab.embed import encoder
+from kebab.embed.encoder import find_stored_model, verify_files
 from kebab.embed.install import (
     FetchProgress,
-    find_stored_model,
     install_model,
-    verify_files,
 )
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM, measure_probe
@@ -70,7 +69,7 @@ def test_offline_nothing_is_tried(tmp_path):
 
 def damage(directory):
     """Replace the bytes of the model; its size stays."""
-    path = directory / install.MODEL_FILE
+    path = directory / encoder.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
 
 

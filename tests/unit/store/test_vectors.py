@@ -14,6 +14,7 @@ from kebab.core.documents import VectorRow
 from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.store import vectors
+from kebab.store.lance import LanceTable
 from kebab.store.vectors import LanceVectors, MappedVectors, list_vector_files
 
 VERSION, DIMENSION = "fastembed-minilml6-8-v1", 8
@@ -45,7 +46,7 @@ def forbid_lancedb(monkeypatch):
     def refuse(_self):
         raise AssertionError("the table was read")
 
-    monkeypatch.setattr(MappedVectors, "_connect", refuse)
+    monkeypatch.setattr(LanceTable, "_connect", refuse)
 
 
 def test_a_reader_maps_the_snapshot_and_needs_no_lancedb(writer, tmp_path, monkeypatch):
