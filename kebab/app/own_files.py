@@ -24,7 +24,10 @@ def list_index_files(context: AppContext) -> list[Path]:
 
 
 def list_own_files(context: AppContext) -> list[Path]:
-    """Return every path that kebab may have created in the data directory, the lock last."""
+    """Return every path that kebab may have created in the data directory, the lock last.
+
+    The list of sources comes first: what a killed call leaves of the others is no source again.
+    """
     from kebab.store.sqlite import lock
     from kebab.store.sqlite.lock import LOCK_NAME, PICTURES, SOURCES
     from kebab.store.sqlite.reviews import get_reviews_path
@@ -35,7 +38,7 @@ def list_own_files(context: AppContext) -> list[Path]:
     folders.append(context.paths.objects_dir)
     names = (SOURCES, PICTURES)
     files = [path for name in names for path in (data / name, *sorted(data.glob(f".{name}.*")))]
-    return [*databases, *folders, *files, data / LOCK_NAME]
+    return [*files, *databases, *folders, data / LOCK_NAME]
 
 
 def list_index_entries(context: AppContext) -> Iterator[Path]:
