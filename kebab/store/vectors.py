@@ -173,7 +173,9 @@ class LanceVectors(MappedVectors):
         except StoreCorrupt:
             self.rebuild()
             stored = set(self.list_keys(verify=True))  # the first attempt may have added them
-            self._write([row for row in added if row.key not in stored], deleted)
+            added = [row for row in added if row.key not in stored]
+            if added or stored:
+                self._write(added, deleted)
 
     def _write(self, added: list[VectorRow], deleted: set[Key]) -> None:
         import numpy as np

@@ -180,13 +180,15 @@ def test_a_killed_call_that_makes_the_table_anew_loses_nothing(writer, tmp_path,
     assert list(LanceVectors(tmp_path, VERSION, DIMENSION).list_keys()) == [1, 2, 3, 4, 5]
 
 
-def test_without_a_snapshot_it_is_emptied(writer, tmp_path):
+@pytest.mark.parametrize("call", ["rebuild", "save"])
+def test_a_damaged_table_without_a_snapshot_is_emptied(writer, tmp_path, call):
     store(writer, 5)
     for path in (*list_vector_files(tmp_path, VERSION), *(tmp_path / TABLE / "data").iterdir()):
         path.write_bytes(b"odd")
 
     again = LanceVectors(tmp_path, VERSION, DIMENSION)
-    again.rebuild()
+    again.delete([Key(1)])
+    getattr(again, call)()
 
     assert list(again.list_keys(verify=True)) == []
 
