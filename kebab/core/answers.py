@@ -23,6 +23,9 @@ class Message(Struct, frozen=True):
     """JPEG files that the message shows; only a vision model sees them."""
 
 
+AsideName: TypeAlias = Literal["reasoning", "tool_call", "refusal"]
+
+
 class Completion(Struct, frozen=True, kw_only=True):
     """The complete response of a language model.
 
@@ -35,7 +38,7 @@ class Completion(Struct, frozen=True, kw_only=True):
     completion_tokens: int | None = None
     first_token_ms: float | None = None
     """The time until the first token of the answer; None when there was none."""
-    aside: Literal["reasoning", "tool_call"] | None = None
+    aside: AsideName | None = None
     """What the model wrote besides the text."""
     is_shifted: bool = False
     """Whether the window was full, so that the end was written without the beginning."""

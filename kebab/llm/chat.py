@@ -12,14 +12,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from time import monotonic
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from kebab.config.settings import Llm
-from kebab.core.answers import AnswerCutError, Completion, JsonSchema, Message
+from kebab.core.answers import AnswerCutError, AsideName, Completion, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import escape_undecodable
@@ -44,6 +44,20 @@ its tokens can be ignores the limit, and may never stop."""
 _BYTES_PER_TOKEN = 4
 _LEAST_S = 0.001
 _OK = 200
+_HIGH_SURROGATES = "\ud800", "\udbff"
+_REASONS: Mapping[str, FinishName] = {
+    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
+    **dict.fromkeys(("length", "max_tokens", "model_length"), "length"),
+    **dict.fromkeys(("max_output_tokens", "model_context_window_exceeded"), "length"),
+    **dict.fromkeys(("content_filter", "safety", "recitation", "refusal"), "content_filter"),
+    **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_calls"),
+}
+"""How servers name why a model stopped, in lower case."""
+_FAILURES = {
+    *("abort", "aborted", "cancelled", "error", "insufficient_system_resource"),
+    *("network_error", "timeout"),
+}
+"""How they name that they did not finish an answer."""
 
 
 class _OptionRefusedError(Exception):
@@ -162,20 +176,28 @@ class AnswerReader:
     stream: HttpStream
     on_text: Callable[[str], None]
     max_tokens: int
-    aside: Literal["reasoning", "tool_call"] | None = None
+    aside: AsideName | None = None
     pieces: list[str] = field(default_factory=list)
     length: int = 0
+    half: str = ""
+    """The first half of a character that a server splits over two texts."""
     first_token_ms: float | None = None
 
     def read_completion(self) -> Completion:
         """Read the whole answer."""
         raise NotImplementedError
 
-    def _add_text(self, text: str, reasoning: object, calls: object = None) -> None:
-        if text or reasoning or calls:
+    def _add_text(self, text: str, aside: AsideName | None) -> None:
+        if text or aside:
             self.stream.record_token()
-        if reasoning or calls:
-            self.aside = "tool_call" if calls else "reasoning"
+        self.aside = aside or self.aside
+        whole = self.half + text
+        self.half = whole[-1:] if _HIGH_SURROGATES[0] <= whole[-1:] <= _HIGH_SURROGATES[1] else ""
+        text = (
+            whole[: len(whole) - len(self.half)]
+            .encode("utf-16", "surrogatepass")
+            .decode("utf-16", "surrogatepass")
+        )
         if not text:
             return
         if self.first_token_ms is None:
@@ -188,11 +210,15 @@ class AnswerReader:
         self.on_text(self.pieces[-1])
 
     def _build_completion(
-        self, finish: FinishName | None, prompt_tokens: object, completion_tokens: object
+        self, reason: object, prompt_tokens: object, completion_tokens: object
     ) -> Completion:
+        """Return the answer; the reason of its end may be no text."""
+        name = str(reason).lower()
+        if name in _FAILURES:
+            raise self.request.build_protocol_error(f"the server aborted the answer: {name}")
         return Completion(
             text="".join(self.pieces),
-            finish=finish,
+            finish=_REASONS.get(name),
             prompt_tokens=parse_count(prompt_tokens) or None,
             completion_tokens=parse_count(completion_tokens) or None,
             first_token_ms=self.first_token_ms,
@@ -215,7 +241,8 @@ class _LineReader(AnswerReader):
             if raw.strip():
                 line = self._parse_line(raw)
                 text, thinking = (self._read_text(line, name) for name in ("content", "thinking"))
-                self._add_text(text, thinking, (line.get("message") or {}).get("tool_calls"))
+                calls = (line.get("message") or {}).get("tool_calls")
+                self._add_text(text, "tool_call" if calls else "reasoning" if thinking else None)
                 if line.get("done") is True:
                     return self._finish(line)
         cause = "the stream ended without its last line, as when a model repeats itself"
@@ -260,8 +287,7 @@ class _LineReader(AnswerReader):
         completion_tokens = parse_count(last.get("eval_count"))
         # A server shifts a full window: the end of such an answer was written without the evidence.
         shifted = prompt_tokens > 0 and prompt_tokens + completion_tokens > rounded
-        finish: FinishName | None = reason if reason in ("stop", "length") else None
-        completion = self._build_completion(finish, prompt_tokens, completion_tokens)
+        completion = self._build_completion(reason, prompt_tokens, completion_tokens)
         return replace(completion, is_shifted=shifted)
 
 
@@ -306,15 +332,12 @@ class OllamaChat(ChatModel):
 
 
 _COUNTS, _FORMAT, _EFFORT = "stream_options", "response_format", "reasoning_effort"
-_REASONS: Mapping[str, FinishName] = {
-    **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
-    **dict.fromkeys(("length", "max_tokens", "model_length"), "length"),
-    **dict.fromkeys(("content_filter", "safety"), "content_filter"),
-    **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_calls"),
+_ASIDES: Mapping[str, AsideName] = {
+    **dict.fromkeys(("tool_calls", "function_call"), "tool_call"),
+    "refusal": "refusal",
+    **dict.fromkeys(("reasoning_content", "reasoning", "reasoning_details"), "reasoning"),
 }
-"""How servers name why a model stopped, in lower case."""
-_FAILURE_REASONS = {"abort", "error"}
-_REASONING = ("reasoning_content", "reasoning")
+"""The fields of a message besides its text."""
 
 
 @dataclass(slots=True)
@@ -332,28 +355,28 @@ class _EventReader(AnswerReader):
         if "json" in head.content_type.lower():
             self._read_json()
         else:
-            self._read_events()
-        if self.finish in _FAILURE_REASONS:
-            cause = f"the server aborted the answer: {self.finish}"
-            raise self.request.build_unreachable(cause)
-        finish, usage = _REASONS.get(self.finish.lower()), self.usage
+            self._read_events(self._iter_lines())
+        usage = self.usage
         return self._build_completion(
-            finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
+            self.finish, usage.get("prompt_tokens"), usage.get("completion_tokens")
         )
 
     def _read_json(self) -> None:
         body = self.stream.read_body(MAX_LINE_BYTES)
         answer = parse_json_object(body) or {}
+        if body.startswith(b"data:"):
+            self._read_events(body.split(b"\n"))
+            return
         choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         has_message = isinstance(choice, dict) and isinstance(choice.get("message"), dict)
         if answer.get("error") or not has_message:
             raise build_refusal(self.request, self.stream.head, body)
-        self._add_chunk(answer, "message")
+        self._add_chunk(answer)
         self.complete = True
 
-    def _read_events(self) -> None:
-        for event in parse_events(self._iter_lines()):
+    def _read_events(self, lines: Iterable[bytes]) -> None:
+        for event in parse_events(lines):
             if event.data.strip() == b"[DONE]":
                 self.complete = True
                 return
@@ -365,7 +388,7 @@ class _EventReader(AnswerReader):
                 raise self.request.build_protocol_error("an event is not a JSON object")
             if chunk.get("error") or ("choices" not in chunk and parse_server_error(chunk)):
                 raise self._classify(chunk)
-            self._add_chunk(chunk, "delta")
+            self._add_chunk(chunk)
         if not self.complete:
             cause = "the stream ended without an end mark"
             raise self.request.build_protocol_error(cause) from AnswerCutError()
@@ -381,7 +404,7 @@ class _EventReader(AnswerReader):
     def _classify(self, chunk: dict[str, Any], text: str = "") -> Signal:
         return classify_error(self.request, parse_server_error(chunk) or ServerError(text=text))
 
-    def _add_chunk(self, chunk: dict[str, Any], part: str) -> None:
+    def _add_chunk(self, chunk: dict[str, Any]) -> None:
         """Add a chunk; the last one has no choices but the token counts."""
         if isinstance(usage := chunk.get("usage"), dict):
             self.usage = usage
@@ -391,7 +414,10 @@ class _EventReader(AnswerReader):
         for choice in choices[:1]:
             if not isinstance(choice, dict):
                 raise self.request.build_protocol_error("a choice is not an object")
-            self._add_message(choice.get(part))
+            if choice.get("error"):
+                raise self._classify(choice)
+            # Some servers stream whole messages, or only write them as an event.
+            self._add_message(choice.get("delta") or choice.get("message"))
             finish = choice.get("finish_reason")
             if isinstance(finish, str) and finish:
                 self.finish, self.complete = finish, True
@@ -400,11 +426,17 @@ class _EventReader(AnswerReader):
         if not isinstance(message, dict | None):
             raise self.request.build_protocol_error("a message is not an object")
         message = message or {}
-        text = message.get("content") or ""
-        if not isinstance(text, str):
+        content: object = message.get("content") or ""
+        aside: AsideName | None = None
+        if isinstance(content, list):
+            # Mistral's servers split a content into thoughts and texts.
+            parts = [part for part in content if isinstance(part, dict)]
+            content = "".join(str(part.get("text", "")) for part in parts)
+            aside = "reasoning" if any("thinking" in part for part in parts) else None
+        if not isinstance(content, str):
             raise self.request.build_protocol_error("the content of a message is not a text")
-        reasoning = any(message.get(name) for name in _REASONING)
-        self._add_text(text, reasoning, message.get("tool_calls") or message.get("function_call"))
+        fields = (aside for name, aside in _ASIDES.items() if message.get(name))
+        self._add_text(content, next(fields, aside))
 
 
 ERROR = "error"

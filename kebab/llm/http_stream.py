@@ -40,6 +40,8 @@ _LIMITS = {
 }
 """The setting with the limit of each part of a response."""
 MAX_LINE_BYTES = 8_000_000
+_GZIP = b"\x1f\x8b"
+"""What compressed data begins with, and neither JSON nor UTF-8 has anywhere."""
 THREAD_NAME = "kebab-http-stream"
 _MAX_QUEUED = 16
 """The most pieces that wait for the reader, each below 64 KiB."""
@@ -279,6 +281,8 @@ class HttpStream:
                 with translate_http_errors(self._call):
                     # Raw bytes: the request allows no compression, a decoder could be flooded.
                     for piece in response.iter_raw():
+                        if piece.startswith(_GZIP):
+                            raise self._call.build_protocol_error("the response is compressed")
                         self._put(piece)
         except BaseException as failure:  # noqa: BLE001 - raised again where the caller waits
             self._put(failure)

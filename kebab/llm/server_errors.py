@@ -33,7 +33,9 @@ _MAX_NESTING = 3
 _STATUS_DIGITS = 3
 _OK = 200
 _UNAUTHORIZED, _FORBIDDEN, _UNAVAILABLE = 401, 403, 503
-_ERROR_STATUSES = range(400, 600)
+_ERROR_STATUSES, _FAILURE_STATUSES = range(400, 600), range(500, 600)
+_GATEWAY_STATUSES = {408, 502, 504, *range(520, 528)}
+"""With these a gateway reports that it got no answer from the server."""
 
 
 class ServerError(Struct, frozen=True, kw_only=True):
@@ -121,14 +123,10 @@ def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Sig
     error = parse_server_error(answer) if answer else None
     if error is None and (refusal := _find_proxy_refusal(request, head)):
         return refusal
-    if request.endpoint.provider == "openai" and (
-        head.status in _KEY_STATUSES or (head.status == _UNAVAILABLE and not head.is_html)
-    ):
-        # Servers that are asked with a key also refuse it with a body that is no error of the API.
-        # A page with status 503 comes from a proxy, or from llama.cpp while it loads.
-        return _KEY_STATUSES.get(head.status, _build_unavailable)(
-            request, error or ServerError(text=""), head.status
-        )
+    # These statuses mean the same with a body that is no error of the API.
+    told = _KEY_STATUSES if request.endpoint.provider == "openai" else _BUSY_STATUSES
+    if head.status in told and not (head.status == _UNAVAILABLE and head.is_html):
+        return told[head.status](request, error or ServerError(text=""), head.status)
     if error is None or (head.status != _OK and head.status not in _ERROR_STATUSES):
         return build_unexpected_response(request, head, body)
     return classify_error(request, error, head.status)
@@ -162,10 +160,12 @@ def build_unexpected_response(
         content_type = request.redact(head.content_type)[:60] or "no content type"
         described = f"returned HTTP {head.status}, {content_type}"
     cause, endpoint = f"`{request.path}` {described}", request.endpoint
-    # With these statuses a proxy reports that it cannot reach the server.
-    if head.status in {502, 503, 504} and (variable := find_proxy_variable(endpoint)):
-        return request.build_unreachable(cause, "proxy", variable)
-    return request.build_protocol_error(format_one_line(cause), endpoint.setting)
+    if head.status in {*_GATEWAY_STATUSES, _UNAVAILABLE}:
+        variable = find_proxy_variable(endpoint)
+        return request.build_unreachable(cause, "proxy" if variable else "server", variable)
+    # A server that fails has the right address.
+    setting = endpoint.setting if head.status < min(_FAILURE_STATUSES) else None
+    return request.build_protocol_error(format_one_line(cause), setting)
 
 
 def _find_proxy_refusal(request: ModelRequest, head: ResponseHead) -> Signal | None:
@@ -257,7 +257,7 @@ def _find_number(text: str, *patterns: str) -> int:
 def parse_json_object(raw: bytes | str) -> dict[str, Any] | None:
     """Return the JSON object in UTF-8 bytes or a text, or None when there is none."""
     try:
-        value = json.loads(raw.decode("utf-8") if isinstance(raw, bytes) else raw)
+        value = json.loads(raw.decode("utf-8-sig") if isinstance(raw, bytes) else raw)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -425,13 +425,14 @@ _ROWS = (
     ),
     ErrorRow(_reject(), kinds={"not_supported_error"}),
     ErrorRow(_build_not_served, statuses={404, 405}),
-    ErrorRow(_build_busy, statuses={429}),
+    ErrorRow(_build_busy, statuses={429, 529}),
     ErrorRow(_build_unavailable, statuses={503}),
+    ErrorRow(_build_unreachable, statuses=_GATEWAY_STATUSES),
     ErrorRow(_reject(), statuses={501, *range(400, 500)}),
-    ErrorRow(_build_unreachable, statuses={502, 504}),
     # Any other error may not occur again: the server failed while it worked.
     ErrorRow(_build_failure),
 )
 """The errors of all servers: the same failure has the same signal, whatever the API."""
 
-_KEY_STATUSES = {401: _build_unauthorized, 403: _build_unauthorized, 429: _build_busy}
+_BUSY_STATUSES = {429: _build_busy, 529: _build_busy, _UNAVAILABLE: _build_unavailable}
+_KEY_STATUSES = {401: _build_unauthorized, 403: _build_unauthorized, **_BUSY_STATUSES}

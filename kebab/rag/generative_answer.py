@@ -7,7 +7,7 @@ limit cut off ends at its last whole sentence or line of code.
 import re
 import sys
 from collections.abc import Callable, MutableMapping, Sequence
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
@@ -19,9 +19,16 @@ from kebab.rag import prompt
 from kebab.rag.engine import EMPTY_USAGE, DraftAnswer
 from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad, remove_frame
-from kebab.text.language import detect_question_language
+from kebab.text.language import (
+    detect_question_language,
+    detect_written_form,
+    may_share_words,
+)
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerEvent, AnswerUsage, AnswerWarning, RefusalName
+
+if TYPE_CHECKING:
+    from kebab.rag.claims import CheckedAnswer
 
 UnsupportedPolicy: TypeAlias = Literal["mark", "withhold"]
 
@@ -30,6 +37,10 @@ _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
 _THOUGHT = "the text so far is what the model thinks"
 _CALL = "the model calls a tool instead of answering; another model may answer"
+_FOREIGN = (
+    "the answer is not in the language of the question; only its numbers, names and quotations were"
+    " compared with the notes"
+)
 _WINDOW_SLACK = 8
 """A window counts as full when so few tokens are left."""
 
@@ -150,7 +161,8 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             finish_reason=completion.finish,
         )
         text, limit = completion.text, run.load.answer_tokens
-        if not text.strip():
+        is_marker_cut = completion.is_cut and not buffer.is_open
+        if is_marker_cut or not any(map(str.isalnum, prompt.remove_markers(text))):
             run.warn("empty_answer", self._explain_empty(completion, limit))
             return run.build_draft(refusal="empty_answer")
         if completion.is_cut and not run.usage.truncated:
@@ -169,18 +181,23 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
 
         text = cut_unfinished(text) if run.usage.truncated else text.rstrip()
         checked = check_answer(text, run.load.passages, self.policy, question)
-        run.warnings.extend(checked.warnings)
-        withheld = self.policy == "withhold" and checked.unsupported > 0
         if not checked.supported and _calls_tool(completion):
             run.warn("empty_answer", _CALL)
             return run.build_draft(refusal="empty_answer")
+        if not checked.supported and NOT_IN_NOTES in text:
+            return run.build_draft(refusal="llm_self_judge")
+        run.warnings.extend(checked.warnings)
+        withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:
             run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
             return run.build_draft(refusal="unsupported_claims")
+        is_foreign = _is_foreign(question, checked)
+        if is_foreign:
+            run.warn("other_language", _FOREIGN)
         return replace(
             run.build_draft(text=checked.text),
             citations=checked.citations,
-            uncertain=checked.unsupported > 0 or completion.is_prompt_cut,
+            uncertain=checked.unsupported > 0 or completion.is_prompt_cut or is_foreign,
         )
 
     def _explain_limit(self, completion: Completion, limit: int) -> str:
@@ -203,12 +220,16 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             return _CALL
         if completion.finish == "content_filter":
             return "the server filtered the answer"
-        if completion.aside is None:
-            return "the model wrote nothing; another model, or another template on the server, may"
+        if completion.aside == "refusal":
+            return "the model refuses to answer"
+        thinks = completion.aside is not None
         if completion.is_cut:
             cause = self._explain_limit(completion, limit)
-            return f"the model only thinks, and was cut off because {cause}"
-        return "the model only thinks; `models.llm.think` or another model may help"
+            written = "the model only thinks" if thinks else "the model wrote no words"
+            return f"{written}, and was cut off because {cause}"
+        if thinks:
+            return "the model only thinks; `models.llm.think` or another model may help"
+        return "the model wrote no words; another model, or another template on the server, may"
 
     @property
     def _window(self) -> int:
@@ -263,6 +284,15 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
 
 def _calls_tool(completion: Completion) -> bool:
     return completion.aside == "tool_call" or completion.finish == "tool_calls"
+
+
+def _is_foreign(question: str, checked: "CheckedAnswer") -> bool:
+    """Return whether an answer shares no words with its question, and its notes do."""
+    asked, answered = map(detect_written_form, (question, prompt.remove_markers(checked.text)))
+    cited = (detect_written_form(one.quote.text) for one in checked.citations)
+    return not may_share_words(asked, answered) and any(
+        may_share_words(asked, one) and not may_share_words(answered, one) for one in cited
+    )
 
 
 _MIN_COPIES = 3

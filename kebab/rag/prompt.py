@@ -472,6 +472,7 @@ _FRAME_LINE = re.compile(
     rf"|[*_`\"'(\[]{{0,20}}{NOT_IN_NOTES}[*_`\"')\].]*)[ \t*]*$\n?",
     re.MULTILINE,
 )
+_LABEL = re.compile(r"^[ \t>*_]{0,9}(?:Answer|Assistant):[*_]*[ \t]*", re.MULTILINE)
 _LAST_REPLY = re.compile(
     r"(?:(?<=[.!?。)\]])[ \t]+|(?<=\0)[ \t]*)"
     rf"[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*\s*\Z"
@@ -484,7 +485,7 @@ def remove_frame(text: str) -> str:
         before = text
         text = _ANY_TAG.sub(_build_marker, _TAG_LINE.sub("", text))
         text = _FROM.sub(r"\g<markers>", text)
-        for pattern in (_LOCATION_LINE, _LOCATION, _FRAME_LINE):
+        for pattern in (_LOCATION_LINE, _LOCATION, _FRAME_LINE, _LABEL):
             text = pattern.sub("", text)
         text = _CUT_TAG.sub("", text)
         text = _LAST_REPLY.sub("", text)

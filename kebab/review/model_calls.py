@@ -41,10 +41,11 @@ _T = TypeVar("_T")
 ITEMS = "items"
 MAX_TEXT_CHARS = 1_000
 """The longest text of a field; a longer one comes from a model that repeats itself."""
-_LIST_START = re.compile(r'"items"\s*:\s*\[')
-_BARE_START = re.compile(r"\[")
-_NEXT_OBJECT = re.compile(r"[\s,]*(?=\{)")
-_LIST_END = re.compile(r"[\s,]*\]")
+_LIST_START = re.compile(r'"items"\s*:\s*(?:\[|(?=\{))')
+_LIST_END = re.compile(r"[\s,]*[\]}]")
+_GAP = re.compile(r"[\s,]*")
+_STRING_OR_NOISE = re.compile(r'"(?:\\.|[^"\\])*+"|//[^\n]*|/\*[\s\S]*?\*/|,(?=\s*[\]}])')
+_ESCAPE = re.compile(r"\\(?:[\"\\/bfnrtu]|(?P<unknown>))")
 
 
 class DecodedList(NamedTuple):
@@ -64,31 +65,57 @@ def build_object(properties: Mapping[str, Any]) -> JsonSchema:
     }
 
 
-def decode_list(text: str) -> DecodedList:
+def decode_list(text: str, *, is_cut: bool = False) -> DecodedList:
     """Return the complete objects of the list in a response, also of one that is cut off.
 
     What stands around the list does not matter. Of several lists, such as a draft and the final
-    one, it is the last that has objects.
+    one, it is the last that has objects. Comments, commas too many and unknown escapes, which are
+    no JSON, are removed from a response that cannot be read with them.
     """
-    starts = [*_LIST_START.finditer(text)] or [*_BARE_START.finditer(text)][:1]
-    lists = [_decode_list_at(text, start.end()) for start in starts]
-    filled = [found for found in lists if found.objects]
-    return next(iter([*filled[-1:], *lists]), DecodedList([], complete=False))
+    found = _find_list(text, is_cut)
+    if found.complete:
+        return found
+    mended = _find_list(_STRING_OR_NOISE.sub(_mend, text), is_cut)
+    return max(found, mended, key=lambda one: (len(one.objects), one.complete))
+
+
+def _mend(found: re.Match[str]) -> str:
+    """Return a string with valid escapes, and nothing for what is no string."""
+    is_string = found[0].startswith('"')
+    return _ESCAPE.sub(_mend_escape, found[0]) if is_string else ""
+
+
+def _mend_escape(found: re.Match[str]) -> str:
+    return found[0] if found["unknown"] is None else r"\\"
+
+
+def _find_list(text: str, is_cut: bool) -> DecodedList:
+    lists = [_decode_list_at(text, start.end()) for start in _LIST_START.finditer(text)]
+    if lists:
+        return [*lists[:1], *(found for found in lists if found.objects)][-1]
+    found = DecodedList([], complete=False)
+    if bare := re.search(r"\[", text):
+        found = _decode_list_at(text, bare.end())
+    if not (found.complete or found.objects) and (start := text.find("{")) >= 0:
+        # Objects without a list end with the text.
+        return _decode_list_at(text if is_cut else text.rstrip("`\n ") + "]", start)
+    return found
 
 
 def _decode_list_at(text: str, position: int) -> DecodedList:
     objects: list[dict[str, Any]] = []
-    decoder = json.JSONDecoder(strict=False)
+    others, decoder = 0, json.JSONDecoder(strict=False)
     while not _LIST_END.match(text, position):
-        gap = _NEXT_OBJECT.match(text, position)
-        if gap is None:
-            return DecodedList(objects, complete=False)
+        gap = _GAP.match(text, position)
         try:
-            found, position = decoder.raw_decode(text, gap.end())
+            found, position = decoder.raw_decode(text, gap.end() if gap else position)
         except (ValueError, RecursionError):
             return DecodedList(objects, complete=False)
-        objects.append(found)
-    return DecodedList(objects, complete=True)
+        if isinstance(found, dict):
+            objects.append(found)
+        else:
+            others += 1
+    return DecodedList(objects, complete=bool(objects) or not others)
 
 
 _LEAST_REPETITION = 160
@@ -149,7 +176,7 @@ class ModelCalls:
         self._completion_tokens = list[int | None]()
         self._seconds = 0.0
         self._finishes = list[FinishName | None]()
-        self._is_prompt_cut = False
+        self._is_partial = False
         self.is_exhausted = False
         """Whether all limits cut off a response about a single part."""
         self.unanswered = False
@@ -175,7 +202,7 @@ class ModelCalls:
             text, is_cut = self._complete(messages, schema, limit.tokens)
         finally:
             self._seconds += monotonic() - started
-        decoded = decode_list(text)
+        decoded = decode_list(text, is_cut=is_cut)
         state: AnswerState = "broken" if decoded.objects else "unusable"
         if decoded.complete:
             state = "complete"
@@ -214,7 +241,8 @@ class ModelCalls:
             self._count(None, None, None)
             return "".join(pieces), False
         self._count(completion.prompt_tokens, completion.completion_tokens, completion.finish)
-        self._is_prompt_cut = self._is_prompt_cut or completion.is_prompt_cut
+        is_filtered = completion.finish == "content_filter"
+        self._is_partial = self._is_partial or completion.is_prompt_cut or is_filtered
         return completion.text, completion.is_cut
 
     def _count(self, prompt: int | None, completion: int | None, finish: FinishName | None) -> None:
@@ -284,7 +312,7 @@ class ModelCalls:
     def build_usage(self) -> UnitUsage:
         """Return what the requests cost, and how they ended."""
         unusable = self._requests > 0 and not self.usable
-        unanswered = self.unanswered or unusable or self._is_prompt_cut
+        unanswered = self.unanswered or unusable or self._is_partial
         warnings: dict[ItemWarning, int] = {
             "downshift_exhausted": self.is_exhausted,
             "unit_incomplete": unanswered or self.is_incomplete,

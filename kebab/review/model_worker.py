@@ -41,10 +41,8 @@ from kebab.text.model_input import escape_text, wrap_in_delimiters
 from kebab.text.reasoning import remove_reasoning
 from kebab.wire.review import EditName, ReviewTierName, SeverityName
 
-KINDS: dict[ReviewTierName, tuple[str, ...]] = {
-    "quick": ("spelling", "grammar", "punctuation", "terminology"),
-    "deep": ("spelling", "grammar", "punctuation", "terminology", "style"),
-}
+_ALL_KINDS = ("spelling", "grammar", "punctuation", "terminology", "style")
+KINDS: dict[ReviewTierName, tuple[str, ...]] = {"quick": _ALL_KINDS[:-1], "deep": _ALL_KINDS}
 SEVERITIES: tuple[SeverityName, ...] = ("error", "warning", "suggestion")
 _MAX_DIGITS = 9
 _TEXT = {"type": "string"}
@@ -79,12 +77,16 @@ def build_items_schema(tier: ReviewTierName, sentences: int, limit: int) -> Json
 
 
 def read_item(entry: Mapping[str, Any], kinds: Collection[str]) -> LightItem | None:
-    """Return the finding of an object; None when it is not one in this format."""
+    """Return the finding of an object; None when it lacks words, or a kind that is asked for.
+
+    A kind of another name is the one that claims least.
+    """
     words, kind = _read_text(entry, "words"), _read_text(entry, "kind").strip().lower()
-    if not entry.keys() <= {*_FIELDS} or not words.strip() or kind not in kinds:
+    if not words.strip() or not kind or kind in {*_ALL_KINDS} - {*kinds}:
         return None
+    kind = kind if kind in kinds else _ALL_KINDS[-1]
     fix = entry.get("fix")
-    value = entry.get("severity")
+    value = _read_text(entry, "severity").lower()
     severity = next((one for one in SEVERITIES if one == value), None)
     return LightItem(
         sentence=_read_number(entry.get("sentence")),
@@ -323,9 +325,12 @@ class ModelWorker(Struct, frozen=True, kw_only=True):
             read = [read_item(one, KINDS[self.tier]) for one in answer.objects]
             normalizer = Normalizer(document, part)
             readable = [item for item in read if item is not None]
-            found = [one for one in map(normalizer.normalize, readable) if one is not None]
-            findings.extend(found)
-            calls.dropped += len(read) - len(found)
+            readable.sort(key=lambda item: item.kind == _ALL_KINDS[-1])
+            placed = [one for one in map(normalizer.normalize, readable) if one is not None]
+            # The same fix under two kinds is one finding, of the kind that says more.
+            found = {(one.start, one.end, one.fix or one.reason): one for one in reversed(placed)}
+            findings.extend(reversed(found.values()))
+            calls.dropped += len(read) - len(placed)
             return calls.judge(answer, len(readable))
 
         calls.ask_all(show_sentences(document, unit), LIMITS[self.tier], ask)
@@ -339,6 +344,7 @@ MOST_CHARS = 1_000
 _ALIKE = ('"“”„\u201f«»「」『』＂｢｣', "'‘’‚\u201b′`\u00b4＇", "-\u2010\u2011\u2012–—\u2212－")
 """Signs that stand for each other: double quotes, single quotes, dashes."""
 
+_NUMBER = re.compile(r"\A\[\d+\]\s*")
 _CLASSES = {sign: f"[{re.escape(signs)}]" for signs in _ALIKE for sign in signs}
 _GAP = r"[*_~`]*\s+(?:>\s*)*[*_~`]*"
 """What may lie between two words: white space, the sign of a block quote, signs of emphasis."""
@@ -352,11 +358,13 @@ def find_quotation(
     Only the best places are returned: those of whole words before parts of words; those with the
     same characters before those that differ in white space, quotes, dashes, case, the Unicode
     normal form, or in signs of emphasis between words; and in the end those of a quotation without
-    the quotes around it. A quotation without words has no place.
+    the signs around it. A quotation without words has no place.
     """
     end = len(text) if end is None else end
     wanted = quotation.strip()
-    for words in dict.fromkeys((wanted, wanted.strip("\"'`*_«»‘’“”„ "))):
+    # Models copy the number of a sentence, quote the words, and shorten their end.
+    bare = _NUMBER.sub("", wanted).removesuffix("...").strip("\"'`*_«»‘’“”„… ")
+    for words in dict.fromkeys((wanted, bare)):
         if len(words) > MOST_CHARS or not any(map(str.isalnum, words)):
             continue
         exact = [one.span() for one in re.compile(re.escape(words)).finditer(text, start, end)]

@@ -129,13 +129,13 @@ def explain_untranslated(pair: SegmentPair) -> str | None:
 
 
 def is_untranslated(source: str, target: str, source_lang: str | None) -> bool:
-    """Return whether a translation is the source, which is prose and not a list of names.
+    """Return whether a translation has the source, which is prose and not a list of names.
 
     `source_lang` is the language of the document; None when it is unknown.
     """
     words = _list_words(source)
-    same = [word.casefold() for word in words] == [one.casefold() for one in _list_words(target)]
-    if not same or sum(map(len, words)) < _MIN_LETTERS:
+    before, after = (f" {' '.join(one)} ".casefold() for one in (words, _list_words(target)))
+    if before not in after or sum(map(len, words)) < _MIN_LETTERS:
         return False
     if detect_script(source) == "latin":
         return source_lang is not None and sum(map(str.islower, words)) >= _MIN_WORDS
@@ -367,9 +367,11 @@ class SegmentDraft:
     def _take(self, numbers: Sequence[int], entries: Sequence[Mapping[str, Any]]) -> int:
         """Keep the texts of a response that are translations; return how many could be read."""
         readable, given = 0, dict[int, str]()
+        # Some models count from 0.
+        shift = any(entry.get("id") in (0, "0") for entry in entries)
         for entry in entries:
-            text = entry.get("text")
-            number = next((one for one in numbers if entry.get("id") in (one, str(one))), None)
+            text, told = entry.get("text"), entry.get("id")
+            number = next((n for n in numbers if told in (n - shift, str(n - shift))), None)
             if number is None or not isinstance(text, str):
                 self._calls.dropped += 1
                 continue
@@ -389,7 +391,7 @@ class SegmentDraft:
 
     def _find_fault(self, segment: Segment, text: str) -> str | None:
         """Return why a text is no translation of a segment."""
-        if not text.strip():
+        if not any(map(str.isalnum, text)) and any(map(str.isalnum, segment.source)):
             return _NO_TEXT
         if list_placeholder_faults(segment.masked, text):
             return "the model lost a placeholder"

@@ -11,16 +11,21 @@ from typing import Literal
 
 from kebab.text.normalize import compile_lazily
 
-_NAMES = r"(?:seed:)?think|thinking|thought|reasoning|reflection|tool_call"
+_NAMES = (
+    r"(?:seed:)?think|thinking|(?:inner_)?thoughts?|thought_process|reasoning|reflection|analysis"
+    r"|(?:inner_)?monologue|scratchpad|tool_calls?|function(?:_?calls?)?"
+)
 _TOKEN = compile_lazily(
     r"[<\[◁](?:"
     # Harmony and its relatives name a channel before each message.
     r"(?P<final>(?<=<)\|channel\|?>\s?final[^<\n]{0,20}(?:<\|constrain\|>\w{1,9}\s?)?(?:<\|message\|>)?"
     r"|(?<=\[)(?-i:BEGIN FINAL RESPONSE)\]|(?<=<)\|START_RESPONSE\|>)"
-    rf"|(?P<open>(?<=<)\|channel\|?>|(?<=<)(?:{_NAMES})>|(?<=\[)(?-i:THINK|TOOL_CALLS)\]"
-    r"|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING|START_ACTION|python_tag)\|>)"
+    rf"|(?P<open>(?<=<)\|channel\|?>|(?<=<)(?:{_NAMES})(?:[ =][^<>\n]{{0,30}})?>|(?<=\[)(?-i:THINK|TOOL_CALLS)\]"
+    r"|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING|START_ACTION|python_tag)\|>"
+    r"|(?<=<)｜tool▁calls▁begin｜>)"
     rf"|(?P<close>(?<=<)/(?:{_NAMES})>|(?<=\[)(?-i:/THINK)\]|(?<=◁)/think▷"
-    r"|(?<=<)channel\|>|(?<=<)\|(?:end_of_thought|END_THINKING|END_ACTION)\|>)"
+    r"|(?<=<)channel\|>|(?<=<)\|(?:end_of_thought|END_THINKING|END_ACTION)\|>"
+    r"|(?<=<)｜tool▁calls▁end｜>)"
     r"|(?P<end>(?<=<)\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|call|eos"
     r"|END_RESPONSE|END_OF_TURN_TOKEN)\|>|(?<=<)[|｜]end[▁_]of[▁_]sentence[|｜]>"
     r"|(?<=<)end_of_turn>|(?<=\[)(?-i:END FINAL RESPONSE)\]"
@@ -28,16 +33,21 @@ _TOKEN = compile_lazily(
     r"|(?<=<)start_of_turn>user)"
     r"|(?P<mark>(?<=<)\|(?:im_start|start|start_header_id)\|>\s?(?:assistant)?(?:<\|end_header_id\|>)?"
     r"|(?<=<)start_of_turn>model|(?<=<)\|(?:message|begin_of_box|end_of_box)\|>)"
-    r"|(?P<frame>(?<=<)/?answer>|(?<=<)/s>)"
+    r"|(?P<frame>(?<=<)/?(?:(?:final_)?answer|output|response)>|(?<=<)/s>)"
     r")",
     re.IGNORECASE,
 )
-_CALL = compile_lazily(r"tool|action|python", re.IGNORECASE)
+_CALL = compile_lazily(r"tool|action|python|function", re.IGNORECASE)
+_BARE_CALL = compile_lazily(
+    r"\s*(?:```(?:tool_code|json)?\s*)?(?:(?<=tool_code\n)|\[?\s*\{\s*\"(?:name|function)\"\s*:"
+    r"[^{}]{1,200}\"(?:arguments|parameters)\"\s*:)"
+)
+"""A call of a tool without tags, in place of an answer."""
 _REACH = 50
 """A token and what tells its meaning have fewer characters."""
 _BEGINNING = compile_lazily(rf"[<\[◁](?=[a-z/|｜]|\Z)[\s\S]{{0,{_REACH}}}\Z", re.IGNORECASE)
-_CHANNEL_NAME = "analysis"
-_BARE_CHANNEL = compile_lazily(rf"\s*{_CHANNEL_NAME}(?=[A-Z])")
+_CHANNEL_NAMES = ("analysis", "commentary")
+_BARE_CHANNEL = compile_lazily(r"\s*(?:analysis|commentary)(?=[A-Z\u0080-\U0010ffff])")
 _BARE_FINAL = "assistantfinal"
 """What remains of the channels of harmony when a server drops their marks."""
 
@@ -83,13 +93,16 @@ class ReasoningFilter:
         if self._mode in ("start", "bare"):
             self._mode = "answer"
         self._read(0)
+        if _BARE_CALL.match(self.text):
+            self.aside = "tool_call"
 
     def _choose_mode(self) -> bool:
         """Find out whether the text begins with a channel; False while that is not known."""
         if _BARE_CHANNEL.match(self._held):
             self._mode, self.aside = "bare", "reasoning"
             return True
-        if _CHANNEL_NAME.startswith(self._held.strip()):
+        start = self._held.strip()
+        if any(name.startswith(start) for name in _CHANNEL_NAMES):
             return False
         self._mode = "answer"
         return True

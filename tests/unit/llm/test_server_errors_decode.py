@@ -43,7 +43,7 @@ def refuse(status, content_type="text/html; charset=utf-8", body=PAGE, location=
     return build_refusal(REQUEST, ResponseHead(status, content_type, location), body)
 
 
-@pytest.mark.parametrize("status", [200, 502])
+@pytest.mark.parametrize("status", [200, 404])
 def test_a_web_page_is_named_with_its_title_and_the_setting_of_the_address(status):
     signal = refuse(status)
 

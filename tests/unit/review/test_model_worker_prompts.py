@@ -62,6 +62,10 @@ def test_the_schema_bounds_numbers_kinds_and_items():
         f"```json\n{write(ITEM, OTHER)}\n```",
         f"Here is the result: {write(ITEM, OTHER)} I hope it helps.",
         json.dumps([ITEM, OTHER]),
+        json.dumps([None, ITEM, "and", OTHER]),
+        f"```\n{json.dumps(ITEM)}\n{json.dumps(OTHER)}\n```",
+        write(ITEM, OTHER).replace("misspelled", "a \\\\d [x]").replace("\\\\d", "\\d"),
+        write(ITEM, OTHER).replace("}, {", ",}, // one of two\n{ /* the other */"),
         json.dumps({"findings": [ITEM, OTHER]}),
         write(ITEM, OTHER).replace("}, {", "},\n\n{").replace("}]", "},]"),
         write(ITEM, OTHER).replace("misspelled", "x\ty"),
@@ -75,7 +79,7 @@ def test_the_objects_of_a_list_are_read_wherever_it_stands(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "The text is fine.", '{"items":', "null", "[", "{" * 5000, json.dumps(ITEM), "{}"]
+    "text", ["", "The text is fine.", '{"items":', "null", "[", "{" * 5000, '[{"sentence": 2']
 )
 def test_a_response_without_a_list_is_not_complete(text):
     assert decode_list(text) == ([], False)
@@ -107,7 +111,6 @@ def test_an_item_is_read():
 @pytest.mark.parametrize(
     "change",
     [
-        {"extra": 1},
         {"kind": "style"},
         {"kind": None},
         {"words": ""},
@@ -127,6 +130,8 @@ def test_an_object_that_is_no_item_is_refused(change):
         ({"sentence": -3}, "sentence", 0),
         ({"sentence": 10**12}, "sentence", 0),
         ({"kind": "Spelling "}, "kind", "spelling"),
+        ({"kind": "typo", "confidence": 0.9}, "kind", "style"),
+        ({"severity": "Error"}, "severity", "error"),
         ({"severity": "fatal"}, "severity", None),
         ({"reason": None}, "reason", ""),
         ({"fix": None}, "fix", None),
