@@ -36,12 +36,16 @@ from kebab.llm.server_errors import (
     parse_json_object,
     parse_server_error,
 )
+from kebab.text.reasoning import ReasoningFilter
 from kebab.wire.record import FinishName
 
 MAX_TOKEN_CHARS = 128
 """The most characters of one token, a long run of blanks. A server whose answer is longer than
 its tokens can be ignores the limit, and may never stop."""
 _BYTES_PER_TOKEN = 4
+_MIN_TOKENS, _MOST_TIMES = 100, 4
+"""A server that counts so many times fewer tokens than the estimate did not read the whole prompt;
+shorter prompts tell nothing."""
 _LEAST_S = 0.001
 _OK = 200
 _HIGH_SURROGATES = "\ud800", "\udbff"
@@ -96,10 +100,10 @@ class ChatModel:
         messages: Sequence[Message],
         *,
         max_tokens: int,
-        on_text: Callable[[str], None],
+        on_text: Callable[[str | None], None],
         schema: JsonSchema | None = None,
     ) -> Completion:
-        """Return the answer of the model, without its reasoning.
+        """Return the answer of the model, without its reasoning and marks of its template.
 
         The signals are those of `LanguageModel.chat`. A server with another API, a model that
         crashed, and a missing end mark are `ModelProtocol`. An option that the server refuses is
@@ -145,7 +149,7 @@ class ChatModel:
         request: ModelRequest,
         body: Mapping[str, Any],
         max_tokens: int,
-        on_text: Callable[[str], None],
+        on_text: Callable[[str | None], None],
     ) -> Completion:
         total_s = self._settings.total_s
         if total_s:
@@ -170,22 +174,33 @@ class ChatModel:
 
 @dataclass(slots=True)
 class AnswerReader:
-    """Collects one answer while it streams; `on_text` gets each piece, without the reasoning."""
+    """Collects one answer while it streams; `on_text` gets each piece of it."""
 
     request: ModelRequest
     stream: HttpStream
-    on_text: Callable[[str], None]
+    on_text: Callable[[str | None], None]
     max_tokens: int
     aside: AsideName | None = None
-    pieces: list[str] = field(default_factory=list)
     length: int = 0
     half: str = ""
     """The first half of a character that a server splits over two texts."""
     first_token_ms: float | None = None
+    filter: ReasoningFilter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.filter = ReasoningFilter(self._pass_on)
 
     def read_completion(self) -> Completion:
         """Read the whole answer."""
         raise NotImplementedError
+
+    def _pass_on(self, piece: str | None) -> None:
+        """Pass on a piece of the answer; None withdraws what came before."""
+        if piece is None:
+            self.first_token_ms = None
+        elif self.first_token_ms is None:
+            self.first_token_ms = (monotonic() - self.stream.started) * 1000
+        self.on_text(piece)
 
     def _add_text(self, text: str, aside: AsideName | None) -> None:
         if text or aside:
@@ -200,14 +215,11 @@ class AnswerReader:
         )
         if not text:
             return
-        if self.first_token_ms is None:
-            self.first_token_ms = (monotonic() - self.stream.started) * 1000
         self.length += len(text)
         if self.length > MAX_TOKEN_CHARS * self.max_tokens:
             cause = "the answer is far longer than the limit in the request"
             raise self.request.build_protocol_error(cause)
-        self.pieces.append(escape_undecodable(text))
-        self.on_text(self.pieces[-1])
+        self.filter.add(escape_undecodable(text))
 
     def _build_completion(
         self, reason: object, prompt_tokens: object, completion_tokens: object
@@ -216,13 +228,16 @@ class AnswerReader:
         name = str(reason).lower()
         if name in _FAILURES:
             raise self.request.build_protocol_error(f"the server aborted the answer: {name}")
+        self.filter.finish()
+        estimate, told = self.request.prompt_tokens, parse_count(prompt_tokens)
         return Completion(
-            text="".join(self.pieces),
+            text=self.filter.text,
             finish=_REASONS.get(name),
-            prompt_tokens=parse_count(prompt_tokens) or None,
+            prompt_tokens=told or None,
             completion_tokens=parse_count(completion_tokens) or None,
             first_token_ms=self.first_token_ms,
-            aside=self.aside,
+            aside=self.filter.aside or self.aside,
+            is_prompt_cut=estimate > _MIN_TOKENS and 0 < told * _MOST_TIMES < estimate,
         )
 
 

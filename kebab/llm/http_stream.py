@@ -222,6 +222,8 @@ class HttpStream:
     def _iter_pieces(self) -> Iterator[bytes]:
         _ = self.head
         while isinstance(piece := self._next_item(), bytes):
+            if piece.startswith(_GZIP):
+                raise self._call.build_protocol_error("the response is compressed")
             yield piece
 
     def _next_item(self) -> ResponseHead | bytes | None:
@@ -281,8 +283,6 @@ class HttpStream:
                 with translate_http_errors(self._call):
                     # Raw bytes: the request allows no compression, a decoder could be flooded.
                     for piece in response.iter_raw():
-                        if piece.startswith(_GZIP):
-                            raise self._call.build_protocol_error("the response is compressed")
                         self._put(piece)
         except BaseException as failure:  # noqa: BLE001 - raised again where the caller waits
             self._put(failure)

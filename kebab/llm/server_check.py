@@ -16,7 +16,6 @@ from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable, Tim
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_stream import Deadlines, HttpStream, ResponseHead
 from kebab.llm.server_errors import ModelRequest, build_unexpected_response, parse_json_object
-from kebab.text.reasoning import ReasoningFilter
 
 _OK = 200
 _COMPLETION, _VISION = "completion", "vision"
@@ -170,17 +169,8 @@ def _read_object(stream: HttpStream) -> dict[str, Any]:
     return {}
 
 
-_BYTES_PER_TOKEN = 4
-_MOST_BYTES_PER_TOKEN = 16
-"""More bytes for each token of a prompt mean that the server did not read all of it."""
-_MIN_TOKENS = 100
-"""Shorter prompts tell nothing."""
-
-
 class CheckedModel(Struct, frozen=True, kw_only=True):
     """A language model whose server is checked before a prompt, and waited for while it loads.
-
-    What is no answer in its text is removed.
 
     `check` raises a signal when no server listens, and returns the models that it lists.
     `loading_s` is the longest wait for a server that loads its model, 0 without a limit; `on_wait`
@@ -222,12 +212,11 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
         messages = [replace(one, content=self.mask(one.content)) for one in messages]
         started, wait_s = monotonic(), _FIRST_WAIT_S
         while True:
-            answer = _Answer(on_text)
             try:
                 completion = self.model.chat(
-                    messages, max_tokens=max_tokens, on_text=answer.add, schema=schema
+                    messages, max_tokens=max_tokens, on_text=on_text, schema=schema
                 )
-                return replace(answer.finish(completion, messages), other_models=others)
+                return replace(completion, other_models=others)
             except ModelBusy as busy:
                 is_late = self.loading_s and monotonic() - started + wait_s > self.loading_s
                 if busy.reason != "loading" or is_late:
@@ -236,36 +225,3 @@ class CheckedModel(Struct, frozen=True, kw_only=True):
                 self.on_wait(LOADING)
             sleep(wait_s)
             wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
-
-
-class _Answer:
-    """The answer in the text of a model, and when it began."""
-
-    def __init__(self, on_text: Callable[[str | None], None]) -> None:
-        self._on_text = on_text
-        self._filter = ReasoningFilter(self._pass_on)
-        self._started = monotonic()
-        self._first: float | None = None
-
-    def add(self, piece: str | None) -> None:
-        """Take the next piece of the model, which withdraws none."""
-        self._filter.add(piece or "")
-
-    def _pass_on(self, piece: str | None) -> None:
-        if piece is None:
-            self._first = None
-        elif self._first is None:
-            self._first = monotonic()
-        self._on_text(piece)
-
-    def finish(self, completion: Completion, messages: Sequence[Message]) -> Completion:
-        """Return a completion without what is no answer, with what the program knows of it."""
-        self._filter.finish()
-        if aside := self._filter.aside:
-            first_ms = None if self._first is None else (self._first - self._started) * 1000
-            completion = replace(completion, first_token_ms=first_ms, aside=aside)
-        size = sum(len(message.content.encode(errors="replace")) for message in messages)
-        tokens = completion.prompt_tokens
-        is_long = size > _MIN_TOKENS * _BYTES_PER_TOKEN
-        is_prompt_cut = is_long and tokens is not None and tokens * _MOST_BYTES_PER_TOKEN < size
-        return replace(completion, text=self._filter.text, is_prompt_cut=is_prompt_cut)

@@ -214,18 +214,27 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
     return replace(draft, warnings=warnings, uncertain=draft.uncertain or doubted)
 
 
+_PAIRS = {"and", "und", "et", "y", "e", "и"}
+
+
 def repeats_question(question: str, answer: str) -> bool:
     """Return whether an answer has no content word that the question does not have.
 
-    A question without a question word, or with alternatives, may be answered so.
+    A question without a question word, or with alternatives, may be answered so, and so may one
+    that names two things when the answer selects one of them.
     """
-    words = question.lower().split()
+    words, told = question.lower().split(), remove_markers(answer)
     # An English verb may be a question word of another language: `was`.
     opens = any(map(is_question_word, words[:EARLY])) and words[0] not in AUXILIARIES["en"].split()
     if not opens or not {"or", "oder", "ou", "или"}.isdisjoint(words):
         return False
-    asked = collect_tokens(question)
-    said = filter(is_content_word, split_units(remove_markers(answer)))
+    # A model may say no more than that there is an answer in a passage.
+    asked, held = collect_tokens(f"{question} answer passage"), collect_tokens(told)
+    for at, word in enumerate(words):
+        pair = [*filter(is_content_word, split_units(" ".join(words[at - 1 : at + 2 : 2])))]
+        if word in _PAIRS and len(pair) > 1 and not held.issuperset(collect_all_tokens(pair)):
+            return False
+    said = filter(is_content_word, split_units(told))
     return all(asked.issuperset(tokenize_unit(normalize_for_index(word))) for word in said)
 
 

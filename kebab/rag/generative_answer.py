@@ -24,6 +24,7 @@ from kebab.text.language import (
     detect_written_form,
     may_share_words,
 )
+from kebab.text.reasoning import find_repetition
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerEvent, AnswerUsage, AnswerWarning, RefusalName
 
@@ -167,8 +168,11 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             return run.build_draft(refusal="empty_answer")
         if completion.is_cut and not run.usage.truncated:
             run.mark_truncated(self._explain_limit(completion, limit))
-        if prompt.is_declined(text):
-            return run.build_draft(refusal="llm_self_judge")
+        return self._check(question, run, completion)
+
+    def _check(self, question: str, run: _Run, completion: Completion) -> DraftAnswer:
+        """Return an answer with checked claims, or why it is none."""
+        text = completion.text
         if completion.other_models:
             others = ", ".join(completion.other_models[:3])
             cause = f"the server does not list {self.model.name}, and may use another: {others}"
@@ -176,6 +180,10 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
         if completion.is_prompt_cut:
             count = completion.prompt_tokens
             run.warn("prompt_cut", f"the server read only a part of the notes; tokens: {count}")
+        # A model that did not see all passages says nothing of the notes.
+        declined: RefusalName = "empty_answer" if completion.is_prompt_cut else "llm_self_judge"
+        if prompt.is_declined(text):
+            return run.build_draft(refusal=declined)
         # The import is slow, so it runs after the model has answered.
         from kebab.rag.claims import check_answer
 
@@ -185,7 +193,7 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             run.warn("empty_answer", _CALL)
             return run.build_draft(refusal="empty_answer")
         if not checked.supported and NOT_IN_NOTES in text:
-            return run.build_draft(refusal="llm_self_judge")
+            return run.build_draft(refusal=declined)
         run.warnings.extend(checked.warnings)
         withheld = self.policy == "withhold" and checked.unsupported > 0
         if withheld or not checked.supported:
@@ -293,30 +301,6 @@ def _is_foreign(question: str, checked: "CheckedAnswer") -> bool:
     return not may_share_words(asked, answered) and any(
         may_share_words(asked, one) and not may_share_words(answered, one) for one in cited
     )
-
-
-_MIN_COPIES = 3
-_MIN_LENGTH = 240
-"""The fewest characters of all copies together; short rows of equal signs are no fault."""
-_MAX_PART = 800
-_KEY = 24
-"""The last characters of the text, whose earlier place gives the length of the repeated part."""
-
-
-def find_repetition(text: str) -> int | None:
-    """Return the end of the first copy when a text ends in equal copies of one part, else None."""
-    tail = text[-_MIN_COPIES * max(_MAX_PART, _MIN_LENGTH) :]
-    key = tail[-_KEY:]
-    if len(tail) < _MIN_LENGTH or not any(map(str.isalpha, key)):
-        return None
-    earlier = tail.rfind(key, 0, -1)
-    part = len(tail) - _KEY - earlier
-    copies = max(_MIN_COPIES, -(-_MIN_LENGTH // part))
-    repeated = copies * part
-    if earlier < 0 or part > _MAX_PART or repeated > len(tail):
-        return None
-    is_repeated = tail[-repeated:-part] == tail[part - repeated :]
-    return len(text) - repeated + part if is_repeated else None
 
 
 _MARKER = r"\[[#^]?\d{1,3}\]|【\d{1,3}】"

@@ -22,6 +22,7 @@ from kebab.text.normalize import (
     compile_lazily,
     count_alike,
     fold_text,
+    load_words,
     normalize_punctuation,
     split_names,
 )
@@ -207,17 +208,7 @@ def _split_cells(row: str) -> tuple[Stretch, ...]:
     return tuple(map(Stretch, _CELL.split(row.strip().strip("|")))) if row else ()
 
 
-_NEGATORS = split_names(
-    "not no never cannot none neither nor without"
-    " nicht kein keine keinen keinem keiner nie niemals ohne"
-    " ne pas jamais aucun aucune sans nunca ni ningún ninguna sin jamás non mai senza"
-    " não nem sem niet geen nooit zonder inte ingen aldrig utan ikke uden"
-    " nigdy bez değil hiç không chẳng не нет ни без никогда لا لم لن ليس"
-)
-_LIMITS = split_names(
-    "only just merely more less fewer later longer until necessarily nur mehr weniger seulement"
-    " plus moins solo sólo solamente más menos apenas mais alleen meer bara mer только более"
-)
+_NEGATORS, _LIMITS = map(split_names, load_words("negation").values())
 """Words after a negator that deny nothing: `not only`, `no more than`."""
 
 _DENSE_NEGATED = compile_lazily(

@@ -13,7 +13,7 @@ from kebab.errors.system import escape_undecodable
 from kebab.rag.prompt import remove_markers, shorten
 from kebab.text.language import detect_question_language
 from kebab.text.model_input import escape_text, estimate_tokens, wrap_in_delimiters
-from kebab.text.normalize import compile_lazily
+from kebab.text.normalize import compile_lazily, load_words
 from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import tokenize
 from kebab.wire.ask import Answer, AnswerWarning
@@ -74,27 +74,6 @@ def keep_turn(
     return replace(answer, session_id=session, turn_index=index)
 
 
-_FIRST_WORDS = (
-    "and or but then so also otherwise instead und aber oder dann auch sonst et mais ou alors sinon"
-    " y pero entonces ma allora invece mas então maar dan а и но тогда och men så og ale ve peki"
-    " còn و ولكن"
-)
-_FIRST_PHRASES = (
-    "what about|how about|what else|who else|why not|tell me more|was ist mit|wie ist es mit"
-    "|wie sieht es mit|et pour|qué hay de|e per|e quanto|hoe zit het met|а как"
-)
-_PRONOUNS = (
-    "it its they them their he him his she her this that these those former latter same else"
-    " ihn ihm ihnen dessen deren dies dieser diese dieses diesem diesen davon dafür dazu damit"
-    " daran dabei dort dorthin"
-    " elle elles ils lui leur leurs cela ça celui celle ceux celles"
-    " él ella ellos ellas eso esto ese esa esos esas su sus ahí allí"
-    " lei loro esso essa ciò quello quella questo questa"
-    " ele ela eles elas isso isto esse essa disso dele dela"
-    " hij hem hun dit deze ervan daarvan"
-    " он она оно они его её ее их ему ей это этот эта эти этого там тот та"
-    " він вона воно вони його її їх це цей ця там"
-)
 _EASTERN = compile_lazily(
     r"^(?:그럼|그러면|그리고|그런데|근데|또는|그래서|더 )"
     r"|(?:^|\s)(?:그건|그게|그거|그것|그때|그곳|거기|그중|그녀|그들|그는|그가|그의|이건|이게|이거|이것"
@@ -112,9 +91,9 @@ _MAX_POINTING_WORDS = 10
 _MAX_SHORT_CHARACTERS = 5
 _MAX_POINTING_CHARACTERS = 40
 
-_PHRASES = tuple(_FIRST_PHRASES.split("|"))
-_OPENERS = frozenset(_FIRST_WORDS.split())
-_POINTERS = frozenset(_PRONOUNS.split())
+_FOLLOWUPS = load_words("followups")
+_OPENERS, _POINTERS = (frozenset(_FOLLOWUPS[one].split()) for one in ("first_words", "pronouns"))
+_PHRASES = tuple(_FOLLOWUPS["first_phrases"].split("|"))
 _WORD = compile_lazily(r"[^\W\d_]+|\d+")
 
 

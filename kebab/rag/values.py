@@ -7,7 +7,7 @@ Capitals mean nothing in German and in a title, so the words there are plain.
 
 import re
 from calendar import day_name, month_name
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
@@ -17,42 +17,17 @@ from msgspec import Struct
 
 from kebab.text.dates import iter_dates
 from kebab.text.language import detect_question_language, is_dense, iter_unit_matches, split_units
-from kebab.text.normalize import blank_spans, compile_lazily, normalize_punctuation
+from kebab.text.normalize import (
+    blank_spans,
+    compile_lazily,
+    load_words,
+    normalize_punctuation,
+)
 from kebab.text.secrets import mask_secrets
 from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import tokenize_unit
 
-_UNITS = {
-    "ms": "ms millisecond milliseconds 밀리초",
-    "s": "s sec secs second seconds sekunden secondes segundos 초 秒",
-    "min": "min mins minute minutes minuten minutos 분 分 分钟",
-    "h": "h hr hrs hour hours stunde stunden heure heures hora horas 시간 時間 小时",
-    "d": "day days tag tage jour jours día días 일 日",
-    "week": "week weeks woche wochen semaine semaines semana semanas 주 週間 周",
-    "month": "month months monat monate mois mes meses 개월 か月 个月",
-    "year": "year years jahr jahre ans année années año años 년 年",
-    "mm": "mm millimetres millimeters",
-    "cm": "cm centimetres centimeters",
-    "m": "m metre metres meter meters mètres metros 미터 米",
-    "km": "km kilometres kilometers kilomètres kilómetros 公里",
-    "ft": "ft foot feet",
-    "mi": "mi mile miles millas",
-    "mg": "mg milligrams",
-    "g": "g gram grams gramos 그램 グラム",
-    "kg": "kg kilos kilogram kilograms kilogramos 公斤",
-    "%": "% percent procent prozent 퍼센트",
-    "°C": "°c ℃ celsius",
-    "°F": "°f ℉ fahrenheit",
-    "kB": "kb kilobytes",
-    "MB": "mb mib megabytes",
-    "GB": "gb gib gigabytes",
-    "TB": "tb tib terabytes",
-    "$": "$ dollar dollars usd dólares 달러",
-    "€": "€ euro euros eur",
-    "£": "£ gbp",
-    "¥": "¥ yen jpy 円",
-    "₩": "₩ won krw 원",
-}
+_UNITS = load_words("units")
 _UNIT_OF = {word: unit for unit, words in _UNITS.items() for word in words.split()}
 _LONGEST_UNIT = 3
 """The most characters of a unit in a script without blanks."""
@@ -65,14 +40,8 @@ _NUMBER_OF = {
     word: min(at, 20) + 10 * max(0, at - 20) for at, word in enumerate(_NUMBER_WORDS.split())
 }
 _ONES, _TENS = "|".join([*_NUMBER_OF][1:10]), "|".join([*_NUMBER_OF][20:])
-_SCALES: Mapping[str, int] = {
-    **dict.fromkeys(("hundred", "백", "百"), 100),
-    **dict.fromkeys(("thousand", "mil", "천", "千"), 1_000),
-    **dict.fromkeys(("万", "만"), 10_000),
-    **dict.fromkeys(("million", "millones", "millionen"), 1_000_000),
-    **dict.fromkeys(("億", "亿", "억"), 100_000_000),
-    **dict.fromkeys(("billion", "bn"), 1_000_000_000),
-    "trillion": 1_000_000_000_000,
+_SCALES = {
+    word: int(number) for number, words in load_words("scales").items() for word in words.split()
 }
 _NUMBER = compile_lazily(
     r"(?<![A-Za-z_\d])(?:[vV](?=\d))?"

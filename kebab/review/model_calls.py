@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from kebab.core.answers import AnswerCutError, JsonSchema, LanguageModel, Message
 from kebab.core.review import UnitUsage
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
+from kebab.text.reasoning import find_repetition
 from kebab.wire.record import FinishName
 from kebab.wire.review import ItemWarning, ReviewTierName
 
@@ -72,10 +73,10 @@ def decode_list(text: str, *, is_cut: bool = False) -> DecodedList:
     one, it is the last that has objects. Comments, commas too many and unknown escapes, which are
     no JSON, are removed from a response that cannot be read with them.
     """
-    found = _find_list(text, is_cut)
+    found = _find_list(text, is_cut=is_cut)
     if found.complete:
         return found
-    mended = _find_list(_STRING_OR_NOISE.sub(_mend, text), is_cut)
+    mended = _find_list(_STRING_OR_NOISE.sub(_mend, text), is_cut=is_cut)
     return max(found, mended, key=lambda one: (len(one.objects), one.complete))
 
 
@@ -89,7 +90,7 @@ def _mend_escape(found: re.Match[str]) -> str:
     return found[0] if found["unknown"] is None else r"\\"
 
 
-def _find_list(text: str, is_cut: bool) -> DecodedList:
+def _find_list(text: str, *, is_cut: bool) -> DecodedList:
     lists = [_decode_list_at(text, start.end()) for start in _LIST_START.finditer(text)]
     if lists:
         return [*lists[:1], *(found for found in lists if found.objects)][-1]
@@ -116,22 +117,6 @@ def _decode_list_at(text: str, position: int) -> DecodedList:
         else:
             others += 1
     return DecodedList(objects, complete=bool(objects) or not others)
-
-
-_LEAST_REPETITION = 160
-_LONGEST_PART = 400
-
-
-def is_repeating(text: str) -> bool:
-    """Return whether the end of a text repeats itself: the same part three times or more."""
-    for period in range(1, _LONGEST_PART):
-        length = max(_LEAST_REPETITION, 3 * period)
-        if length > len(text):
-            return False
-        end = text[-length:]
-        if end[period:] == end[:-period]:
-            return True
-    return False
 
 
 _CHECK_PIECES = 16
@@ -224,7 +209,10 @@ class ModelCalls:
             pieces.append(piece)
             if len(pieces) % _CHECK_PIECES == 0:
                 text = "".join(pieces)
-                if len(text) - text.rfind('"') > MAX_TEXT_CHARS or is_repeating(text):
+                if (
+                    len(text) - text.rfind('"') > MAX_TEXT_CHARS
+                    or find_repetition(text) is not None
+                ):
                     raise _EndlessError
 
         try:

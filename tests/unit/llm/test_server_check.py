@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from kebab.config.settings import Llm
-from kebab.core.answers import Completion, Message
+from kebab.core.answers import Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable
 from kebab.llm import server_check
 from kebab.llm.endpoint import NO_KEY, ApiKey, parse_base_url, parse_endpoint
@@ -125,16 +125,6 @@ def test_another_api_than_that_of_the_settings_is_named():
 
     assert raised.value.setting == "models.llm.provider"
     assert raised.value.format_hint() == "export KEBAB_MODELS_LLM_PROVIDER=openai"
-
-
-@pytest.mark.parametrize(("tokens", "is_cut"), [(3, True), (400, False), (None, False)])
-def test_a_prompt_of_which_the_server_read_little_is_marked(tokens, is_cut):
-    said = Completion(text="Daily.", finish="stop", prompt_tokens=tokens)
-    model = checked(said)
-
-    completion = model.chat([Message("user", "why " * 400)], max_tokens=9, on_text=print)
-
-    assert completion.is_prompt_cut is is_cut
 
 
 @pytest.mark.parametrize(("listed", "others"), [((), ()), (("scripted:latest",), ())])

@@ -36,7 +36,7 @@ def test_a_name_without_a_tag_means_latest(ollama, name):
     ("path", "answer"),
     [
         ("/api/version", Answer(body=b"404 page not found", status=404)),
-        ("/api/version", Answer(body=b"<html>proxy</html>", status=502, content_type="text/html")),
+        ("/api/version", Answer(body=b"<html>proxy</html>", status=500, content_type="text/html")),
         ("/api/version", Answer(body=b"", status=403)),
         ("/api/version", Answer(body=b"", status=307)),
         ("/api/version", Answer(body=b"<html>hello</html>", content_type="text/html")),

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.review.model_calls import decode_list, is_repeating
+from kebab.review.model_calls import decode_list
 from kebab.review.model_worker import (
     KINDS,
     LightItem,
@@ -139,13 +139,3 @@ def test_an_object_that_is_no_item_is_refused(change):
 )
 def test_what_can_be_repaired_in_an_item_is_repaired(change, field, value):
     assert getattr(read_item({**ITEM, **change}, KINDS["quick"]), field) == value
-
-
-@pytest.mark.parametrize(
-    "part", [" ", "ab", "the flavour depends on the flour. ", json.dumps(ITEM)]
-)
-def test_repetition_is_noticed(part):
-    count = max(3, 160 // len(part) + 1)
-
-    assert is_repeating("start" + part * count)
-    assert not is_repeating("start" + part * 2 + "z" * 10)
