@@ -19,6 +19,7 @@ from kebab.rag import prompt
 from kebab.rag.engine import EMPTY_USAGE, DraftAnswer
 from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad, remove_frame
+from kebab.rag.values import ValueKind, find_values
 from kebab.text.language import (
     detect_question_language,
     detect_written_form,
@@ -38,10 +39,6 @@ _MARKER_WORD = _SEPARATORS.sub("", NOT_IN_NOTES)
 _TOO_LONG = "the passages did not fit the model's window"
 _THOUGHT = "the text so far is what the model thinks"
 _CALL = "the model calls a tool instead of answering; another model may answer"
-_FOREIGN = (
-    "the answer is not in the language of the question; only its numbers, names and quotations were"
-    " compared with the notes"
-)
 _WINDOW_SLACK = 8
 """A window counts as full when so few tokens are left."""
 
@@ -199,13 +196,13 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
         if withheld or not checked.supported:
             run.warnings = [structs.replace(warning, span=None) for warning in run.warnings]
             return run.build_draft(refusal="unsupported_claims")
-        is_foreign = _is_foreign(question, checked)
-        if is_foreign:
-            run.warn("other_language", _FOREIGN)
+        foreign = _explain_language(question, checked)
+        if foreign is not None:
+            run.warn("other_language", f"{foreign}, so its words were not compared with them")
         return replace(
             run.build_draft(text=checked.text),
             citations=checked.citations,
-            uncertain=checked.unsupported > 0 or completion.is_prompt_cut or is_foreign,
+            uncertain=checked.unsupported > 0 or completion.is_prompt_cut or foreign is not None,
         )
 
     def _explain_limit(self, completion: Completion, limit: int) -> str:
@@ -294,13 +291,17 @@ def _calls_tool(completion: Completion) -> bool:
     return completion.aside == "tool_call" or completion.finish == "tool_calls"
 
 
-def _is_foreign(question: str, checked: "CheckedAnswer") -> bool:
-    """Return whether an answer shares no words with its question, and its notes do."""
-    asked, answered = map(detect_written_form, (question, prompt.remove_markers(checked.text)))
-    cited = (detect_written_form(one.quote.text) for one in checked.citations)
-    return not may_share_words(asked, answered) and any(
-        may_share_words(asked, one) and not may_share_words(answered, one) for one in cited
-    )
+def _explain_language(question: str, checked: "CheckedAnswer") -> str | None:
+    """Return why too little of an answer was compared with its notes; None when it was."""
+    text = prompt.remove_markers(checked.text)
+    asked, answered = map(detect_written_form, (question, text))
+    cited = [detect_written_form(one.quote.text) for one in checked.citations]
+    if any(may_share_words(answered, one) for one in cited):
+        return None
+    if any(may_share_words(asked, one) for one in cited):
+        return "the answer is not in the language of the question and of the notes"
+    has_values = any(one.kind is not ValueKind.FIRST for one in find_values(text)[0])
+    return None if has_values else "the answer is not in the language of the notes"
 
 
 _MARKER = r"\[[#^]?\d{1,3}\]|【\d{1,3}】"

@@ -456,7 +456,7 @@ _CUT_TAG = re.compile(
 _LINES = r"\([^()\n]{1,160},[ \t]?lines?[ \t]\d{1,7}(?:[-\u2013]\d{1,7})?\)"
 _FROM = re.compile(
     rf"^[ \t>*_#-]*(?P<markers>(?:\[\d{{1,3}}\][ \t]*)?)(?:From|Source)s?:[ \t]?"
-    rf"[^\n]{{0,500}}?{_LINES}[.,:]?[ \t]*",
+    rf"(?:[^\n]{{0,500}}?{_LINES}|[^\n\[\]]{{1,200}} > [^\n\[\]]{{1,200}})[.,:]?[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _LOCATION_LINE = re.compile(
