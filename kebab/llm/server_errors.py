@@ -279,15 +279,12 @@ def parse_count(value: object) -> int:
     return value if 0 < value < _MAX_COUNT else 0
 
 
-def _build_unreachable(request: ModelRequest, error: ServerError, status: int) -> Signal:
-    cause = f"the server failed{_describe_error(request, error, status)}"
-    return request.build_unreachable(format_one_line(cause), "server")
-
-
 def _build_failure(request: ModelRequest, error: ServerError, status: int) -> Signal:
-    """Build the signal for a server that answered, and failed at its work."""
-    cause = f"the server failed{_describe_error(request, error, status)}"
-    return request.build_protocol_error(format_one_line(cause))
+    """Build the signal for a server that failed at its work, or did not answer a gateway."""
+    cause = format_one_line(f"the server failed{_describe_error(request, error, status)}")
+    if status in _GATEWAY_STATUSES:
+        return request.build_unreachable(cause, "server")
+    return request.build_protocol_error(cause)
 
 
 def _build_overflow(request: ModelRequest, error: ServerError, _status: int) -> Signal:
@@ -306,15 +303,10 @@ def _build_missing(request: ModelRequest, _error: ServerError, _status: int) -> 
     return request.build_missing()
 
 
-def _build_busy(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
-    return ModelBusy(endpoint=request.endpoint.display_url, operation=request.operation)
-
-
-def _build_unavailable(request: ModelRequest, error: ServerError, status: int) -> Signal:
-    if not re.search(r"loading (?:the )?model|model is loading", error.text, re.IGNORECASE):
-        return _build_busy(request, error, status)
-    url, operation = request.endpoint.display_url, request.operation
-    return ModelBusy(endpoint=url, operation=operation, reason="loading")
+def _build_busy(request: ModelRequest, error: ServerError, _status: int) -> Signal:
+    loads = re.search(r"loading (?:the )?model|model is loading", error.text, re.IGNORECASE)
+    url, reason = request.endpoint.display_url, "loading" if loads else None
+    return ModelBusy(endpoint=url, operation=request.operation, reason=reason)
 
 
 def _build_load_timeout(request: ModelRequest, _error: ServerError, _status: int) -> Signal:
@@ -420,19 +412,16 @@ _ROWS = (
         _build_unauthorized, kinds={"authentication_error", "permission_error", "invalid_api_key"}
     ),
     ErrorRow(_build_unauthorized, statuses={401, 403}),
-    ErrorRow(
-        _build_unavailable, kinds={"rate_limit_error", "rate_limit_exceeded", "unavailable_error"}
-    ),
+    ErrorRow(_build_busy, kinds={"rate_limit_error", "rate_limit_exceeded", "unavailable_error"}),
     ErrorRow(_reject(), kinds={"not_supported_error"}),
     ErrorRow(_build_not_served, statuses={404, 405}),
-    ErrorRow(_build_busy, statuses={429, 529}),
-    ErrorRow(_build_unavailable, statuses={503}),
-    ErrorRow(_build_unreachable, statuses=_GATEWAY_STATUSES),
+    ErrorRow(_build_busy, statuses={429, _UNAVAILABLE, 529}),
+    ErrorRow(_build_failure, statuses=_GATEWAY_STATUSES),
     ErrorRow(_reject(), statuses={501, *range(400, 500)}),
     # Any other error may not occur again: the server failed while it worked.
     ErrorRow(_build_failure),
 )
 """The errors of all servers: the same failure has the same signal, whatever the API."""
 
-_BUSY_STATUSES = {429: _build_busy, 529: _build_busy, _UNAVAILABLE: _build_unavailable}
+_BUSY_STATUSES = dict.fromkeys((429, _UNAVAILABLE, 529), _build_busy)
 _KEY_STATUSES = {401: _build_unauthorized, 403: _build_unauthorized, **_BUSY_STATUSES}

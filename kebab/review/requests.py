@@ -26,25 +26,15 @@ _NO_MODEL = "a language model is needed, and `models.llm.provider` is `extractiv
 
 def check_review_request(request: ReviewRequest) -> None:
     """Refuse a request whose fields contradict each other."""
-    if request.run_id is not None:
-        for field in ("names", "rules", "changed"):
-            if getattr(request, field):
-                raise InvalidInput(field=f"$.{field}", cause="a run keeps its documents and rules")
-        return
-    _refuse_cursor(request.cursor)
-    if not request.names:
+    cause = "a run keeps its documents and rules"
+    if not _continues(request, ("names", "rules", "changed"), cause) and not request.names:
         raise InvalidInput(field="$.names", cause="no document is named")
 
 
 def check_translate_request(request: TranslateRequest) -> None:
     """Refuse a request whose fields are missing or contradict each other."""
-    if request.run_id is not None:
-        for field in ("name", "to"):
-            if getattr(request, field) is not None:
-                cause = "a run keeps its document and language"
-                raise InvalidInput(field=f"$.{field}", cause=cause)
+    if _continues(request, ("name", "to"), "a run keeps its document and language"):
         return
-    _refuse_cursor(request.cursor)
     if not request.name:
         raise InvalidInput(field="$.name", cause="no document is named")
     if request.to is None or not _TAG.fullmatch(request.to):
@@ -52,9 +42,14 @@ def check_translate_request(request: TranslateRequest) -> None:
         raise InvalidInput(field="$.to", cause="no language is named" if not request.to else cause)
 
 
-def _refuse_cursor(cursor: str | None) -> None:
-    if cursor is not None:
+def _continues(request: ReviewRequest | TranslateRequest, kept: Sequence[str], cause: str) -> bool:
+    """Return whether a request continues a run, which keeps some fields."""
+    if request.run_id is None and request.cursor is not None:
         raise InvalidInput(field="$.cursor", cause="a cursor needs the `run_id` of its page")
+    for field in kept if request.run_id is not None else ():
+        if getattr(request, field):
+            raise InvalidInput(field=f"$.{field}", cause=cause)
+    return request.run_id is not None
 
 
 def requires_model(request: ReviewRequest) -> bool:

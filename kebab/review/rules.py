@@ -6,7 +6,6 @@ UTF-16 code units.
 """
 
 import hashlib
-import math
 import os
 import re
 import unicodedata
@@ -277,7 +276,7 @@ def build_item(document: ReviewDocument, finding: Finding) -> AgentItem:
         o=span,
         cid=finding.cid or UNSET,
         rule_id=finding.rule_id or UNSET,
-        conf=_clamp(finding.conf),
+        conf=UNSET if finding.conf is None else finding.conf,
         lang=finding.lang or UNSET,
         side=finding.side or UNSET,
         fix=fix,
@@ -309,9 +308,3 @@ def _clean_line(text: str, limit: int) -> str:
     """Return the beginning of a text as one line of NFC without control characters."""
     line = " ".join(_CONTROLS.sub("", text[:_LONGEST]).split())
     return shorten(unicodedata.normalize("NFC", line), limit)
-
-
-def _clamp(conf: float | None) -> float | UnsetType:
-    if conf is None or math.isnan(conf):
-        return UNSET
-    return min(1.0, max(0.0, conf))

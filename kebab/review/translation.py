@@ -28,6 +28,7 @@ from kebab.review.segments import (
     split_segments,
 )
 from kebab.text.language import count_letters, detect_language, detect_script, get_language_name
+from kebab.text.normalize import load_words
 from kebab.text.reasoning import remove_reasoning
 from kebab.wire.review import TRANSLATION, AgentItem, SeverityName, SideName, TranslatedText
 
@@ -52,21 +53,9 @@ _UNIT = re.compile(r"\d+\s?\S+")
 """A number with its unit, which languages write differently."""
 
 _SCRIPTS = {
-    "ko": "hangul",
-    "ja": "han",
-    "zh": "han",
-    **dict.fromkeys(("ru", "uk", "be", "bg", "sr", "mk", "kk", "mn"), "cyrillic"),
-    **dict.fromkeys(("ar", "fa", "ur"), "arabic"),
-    **dict.fromkeys(("hi", "mr", "ne"), "devanagari"),
-    "th": "thai",
-    "el": "greek",
-    "he": "hebrew",
+    lang: script for script, langs in load_words("scripts").items() for lang in langs.split()
 }
-_UNKNOWN_SCRIPT = frozenset(
-    ("am", "bn", "bo", "dv", "gu", "hy", "ka", "km", "kn", "lo", "ml", "my", "pa", "si", "ta", "te")
-)
-"""Languages whose script is none of those that can be told apart."""
-
+"""The script of each language that is not written in Latin; unknown when it cannot be told."""
 _WEIGHTS = {"hangul": 2.2, "han": 2.8, "kana": 2.0}
 """How many letters of Latin text a letter is worth."""
 
@@ -112,9 +101,9 @@ def explain_untranslated(pair: SegmentPair) -> str | None:
     text = _NAME.sub(" ", _PLACEHOLDER.sub(" ", pair.target))
     words, lang = _WORD.findall(text), get_base_language(pair.target_lang)
     script = detect_script(text)
-    if script is None or lang in _UNKNOWN_SCRIPT:
-        return None
     expected, name = _SCRIPTS.get(lang, "latin"), get_language_name(lang)
+    if script is None or expected == "unknown":
+        return None
     is_prose = script != "latin" or any(map(str.islower, words))
     is_foreign = script != expected and not count_letters(text, expected)
     if (is_foreign and is_prose) or (script != expected and sum(map(len, words)) >= _MIN_LETTERS):

@@ -49,7 +49,7 @@ def test_the_uid_is_the_sha1_of_kind_place_and_rule() -> None:
     assert other.uid == hashlib.sha1(b"spelling|0,0|0,3|").hexdigest()
 
 
-@given(HOSTILE, HOSTILE, HOSTILE, st.one_of(st.none(), st.floats()))
+@given(HOSTILE, HOSTILE, HOSTILE, st.one_of(st.none(), st.floats(0, 1)))
 def test_every_item_is_valid_and_its_texts_are_clean(
     reason: str, text: str, note: str, conf: float | None
 ) -> None:
