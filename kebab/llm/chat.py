@@ -22,7 +22,6 @@ from kebab.config.settings import Llm
 from kebab.core.answers import AnswerCutError, AsideName, Completion, JsonSchema, Message
 from kebab.errors.catalog import ContextOverflow, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal
-from kebab.errors.system import escape_undecodable
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_stream import MAX_LINE_BYTES, Deadlines, HttpStream
 from kebab.llm.server_errors import (
@@ -48,7 +47,6 @@ _MIN_TOKENS, _MOST_TIMES = 100, 4
 shorter prompts tell nothing."""
 _LEAST_S = 0.001
 _OK = 200
-_HIGH_SURROGATES = "\ud800", "\udbff"
 _REASONS: Mapping[str, FinishName] = {
     **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "model_length"), "length"),
@@ -207,19 +205,16 @@ class AnswerReader:
             self.stream.record_token()
         self.aside = aside or self.aside
         whole = self.half + text
-        self.half = whole[-1:] if _HIGH_SURROGATES[0] <= whole[-1:] <= _HIGH_SURROGATES[1] else ""
-        text = (
-            whole[: len(whole) - len(self.half)]
-            .encode("utf-16", "surrogatepass")
-            .decode("utf-16", "surrogatepass")
-        )
+        self.half = whole[-1:] if "\ud800" <= whole[-1:] < "\udc00" else ""
+        pairs = whole.removesuffix(self.half).encode("utf-16", "surrogatepass")
+        text = pairs.decode("utf-16", "replace")
         if not text:
             return
         self.length += len(text)
         if self.length > MAX_TOKEN_CHARS * self.max_tokens:
             cause = "the answer is far longer than the limit in the request"
             raise self.request.build_protocol_error(cause)
-        self.filter.add(escape_undecodable(text))
+        self.filter.add(text)
 
     def _build_completion(
         self, reason: object, prompt_tokens: object, completion_tokens: object

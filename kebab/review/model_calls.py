@@ -46,7 +46,7 @@ _LIST_START = re.compile(r'"items"\s*:\s*(?:\[|(?=\{))')
 _LIST_END = re.compile(r"[\s,]*[\]}]")
 _GAP = re.compile(r"[\s,]*")
 _STRING_OR_NOISE = re.compile(r'"(?:\\.|[^"\\])*+"|//[^\n]*|/\*[\s\S]*?\*/|,(?=\s*[\]}])')
-_ESCAPE = re.compile(r"\\(?:[\"\\/bfnrtu]|(?P<unknown>))")
+_ESCAPE = re.compile(r"\\(?P<known>[\"\\/bfnrtu])?")
 
 
 class DecodedList(NamedTuple):
@@ -82,12 +82,9 @@ def decode_list(text: str, *, is_cut: bool = False) -> DecodedList:
 
 def _mend(found: re.Match[str]) -> str:
     """Return a string with valid escapes, and nothing for what is no string."""
-    is_string = found[0].startswith('"')
-    return _ESCAPE.sub(_mend_escape, found[0]) if is_string else ""
-
-
-def _mend_escape(found: re.Match[str]) -> str:
-    return found[0] if found["unknown"] is None else r"\\"
+    if not found[0].startswith('"'):
+        return ""
+    return _ESCAPE.sub(lambda one: one[0] if one["known"] else r"\\", found[0])
 
 
 def _find_list(text: str, *, is_cut: bool) -> DecodedList:

@@ -163,15 +163,6 @@ def test_an_answer_that_repeats_itself_is_broken_off_and_kept_once():
     assert draft.warnings[0].message == "the answer is incomplete because the model repeated itself"
 
 
-def test_an_answer_from_a_cut_prompt_is_uncertain():
-    said = Completion(text=TRUE, finish="stop", prompt_tokens=3, is_prompt_cut=True)
-
-    draft, _ = write_answer(ScriptedModel(said))
-
-    assert (draft.refusal, draft.uncertain) == (None, True)
-    assert [warning.code for warning in draft.warnings] == ["prompt_cut"]
-
-
 def test_an_overflow_after_two_downshifts_is_an_error():
     model = ScriptedModel(OVERFLOW, OVERFLOW, OVERFLOW)
 

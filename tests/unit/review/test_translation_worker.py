@@ -95,12 +95,6 @@ def test_a_segment_that_fails_twice_keeps_its_source_and_a_finding_says_so(
     assert set(collect_targets(result.items)) == {"seg-0001", "seg-0003"}
 
 
-def test_a_missing_text_is_asked_for_once_more() -> None:
-    model = ScriptedModel(_answer(n1="하나", n3="셋"), _answer(n2="둘 ⟦1⟧"))
-    targets = collect_targets(_translate(model).items)
-    assert targets == {"seg-0001": "하나", "seg-0002": "둘 `code`", "seg-0003": "셋"}
-
-
 @pytest.mark.parametrize("chars", [0.02, 0.05, 0.1, 0.3])
 def test_a_model_that_is_cut_off_is_asked_for_the_rest_only(chars: float) -> None:
     model = FakeTranslator(chars=chars)
