@@ -436,7 +436,7 @@ class PictureModel:
                 return known
             try:
                 model = self._prepare(task)
-                reply = ask_about_picture(model, task, picture, self._endpoint)
+                answer = ask_about_picture(model, task, picture, self._endpoint)
             except Signal as fault:
                 self._late = self._late + 1 if isinstance(fault, TimedOut) else 0
                 if self._late >= _MAX_LATE:
@@ -445,7 +445,6 @@ class PictureModel:
                 self._ready = self._ready and not isinstance(fault, ModelUnreachable)
                 return PictureAnswer(failure=fault)
             self._late = 0
-            answer = PictureAnswer(reply.text, reply.is_cut)
             self._cache.add(key, answer)
         return answer
 

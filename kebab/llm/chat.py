@@ -55,10 +55,7 @@ _REASONS: Mapping[str, FinishName] = {
     **dict.fromkeys(("tool_calls", "function_call", "tool_use"), "tool_calls"),
 }
 """How servers name why a model stopped, in lower case."""
-_FAILURES = {
-    *("abort", "aborted", "cancelled", "error", "insufficient_system_resource"),
-    *("network_error", "timeout"),
-}
+_FAILURES = {"abort", "aborted", "error", "insufficient_system_resource", "network_error"}
 """How they name that they did not finish an answer."""
 
 

@@ -419,14 +419,8 @@ def load_error_table() -> dict[type[Exception], _Report]:
     with translate_import_errors("a model server", "httpx"):
         import httpx
 
-    def report_unreachable(cause: str) -> _Report:
-        return lambda call, _failure: call.build_unreachable(cause)
-
-    def report_protocol_error(cause: str) -> _Report:
-        return lambda call, _failure: call.build_protocol_error(cause)
-
-    def report_timeout(call: Call, _failure: Exception) -> Signal:
-        return call.build_timeout()
+    def told(build: Callable[..., Signal], *parts: str) -> _Report:
+        return lambda call, _failure: build(call, *parts)
 
     def report_lost_connection(call: Call, failure: Exception) -> Signal:
         cause = _describe_os_error(failure) or "the connection was cut"
@@ -437,19 +431,23 @@ def load_error_table() -> dict[type[Exception], _Report]:
         httpx.ConnectTimeout: _report_no_connection("connecting took too long"),
         **dict.fromkeys(
             (httpx.PoolTimeout, httpx.ReadTimeout, httpx.WriteTimeout, httpx.TimeoutException),
-            report_timeout,
+            told(Call.build_timeout),
         ),
-        httpx.RemoteProtocolError: (
-            lambda call, _failure: call.build_unreachable("the response is incomplete", "server")
+        httpx.RemoteProtocolError: told(
+            Call.build_unreachable, "the response is incomplete", "server"
         ),
-        httpx.LocalProtocolError: report_unreachable("the request is not HTTP"),
-        httpx.ProtocolError: report_protocol_error("the response is not HTTP"),
+        httpx.LocalProtocolError: told(Call.build_unreachable, "the request is not HTTP"),
+        httpx.ProtocolError: told(Call.build_protocol_error, "the response is not HTTP"),
         httpx.ProxyError: _report_proxy_refusal,
-        httpx.UnsupportedProtocol: report_unreachable("only http and https are supported"),
-        httpx.InvalidURL: report_unreachable("the address is not a URL"),
-        httpx.DecodingError: report_protocol_error("the response cannot be decoded"),
-        httpx.TooManyRedirects: report_protocol_error("too many redirects"),
-        httpx.HTTPStatusError: report_protocol_error("the server returned an error status"),
+        httpx.UnsupportedProtocol: told(
+            Call.build_unreachable, "only http and https are supported"
+        ),
+        httpx.InvalidURL: told(Call.build_unreachable, "the address is not a URL"),
+        httpx.DecodingError: told(Call.build_protocol_error, "the response cannot be decoded"),
+        httpx.TooManyRedirects: told(Call.build_protocol_error, "too many redirects"),
+        httpx.HTTPStatusError: told(
+            Call.build_protocol_error, "the server returned an error status"
+        ),
         **dict.fromkeys(
             (
                 *(httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.NetworkError),

@@ -5,10 +5,10 @@ What a picture shows is data: a text in it cannot change what is asked, and the 
 
 import re
 from io import BytesIO
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from kebab.core.answers import LanguageModel, Message
-from kebab.core.ports import PictureTask
+from kebab.core.ports import PictureAnswer, PictureTask
 from kebab.errors.catalog import ModelProtocol, ModelRejected, ParseFailed
 from kebab.errors.system import translate_import_errors
 
@@ -53,13 +53,6 @@ _REFUSAL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _MAX_REFUSAL_CHARS = 300
-
-
-class PictureReply(NamedTuple):
-    """What a model wrote about a picture; `is_cut` means that it reached its limit of tokens."""
-
-    text: str
-    is_cut: bool = False
 
 
 def count_pages(data: bytes, path: str) -> int:
@@ -139,7 +132,7 @@ def _refuse(path: str, cause: str) -> ParseFailed:
 
 def ask_about_picture(
     model: LanguageModel, task: PictureTask, picture: bytes, endpoint: str
-) -> PictureReply:
+) -> PictureAnswer:
     """Return what the model replies about a picture; without text in a picture it is empty.
 
     Raises:
@@ -162,4 +155,4 @@ def ask_about_picture(
         raise ModelRejected(model=model.name, endpoint=endpoint, operation=task, cause=cause)
     if task == "ocr" and text.strip(" .*`\"'") == _NO_TEXT:
         text = ""
-    return PictureReply(text, completion.is_cut)
+    return PictureAnswer(text, completion.is_cut)
