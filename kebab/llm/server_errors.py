@@ -160,9 +160,9 @@ def build_unexpected_response(
         content_type = request.redact(head.content_type)[:60] or "no content type"
         described = f"returned HTTP {head.status}, {content_type}"
     cause, endpoint = f"`{request.path}` {described}", request.endpoint
-    if head.status in {*_GATEWAY_STATUSES, _UNAVAILABLE}:
-        variable = find_proxy_variable(endpoint)
-        return request.build_unreachable(cause, "proxy" if variable else "server", variable)
+    # With these statuses a proxy reports that it cannot reach the server.
+    if head.status in {502, 503, 504} and (variable := find_proxy_variable(endpoint)):
+        return request.build_unreachable(cause, "proxy", variable)
     # A server that fails has the right address.
     setting = endpoint.setting if head.status < min(_FAILURE_STATUSES) else None
     return request.build_protocol_error(format_one_line(cause), setting)
