@@ -215,7 +215,7 @@ def check_answer_terms(question: str, draft: DraftAnswer, page: Page) -> DraftAn
     return replace(draft, warnings=warnings, uncertain=draft.uncertain or doubted)
 
 
-_LIST_NUMBER = re.compile(r"^[ \t>]*\d{1,2}[.)](?=\s)", re.MULTILINE)
+LIST_NUMBER = re.compile(r"^[ \t>]*\d{1,2}[.)](?=\s)", re.MULTILINE)
 _PAIRS = {"and", "und", "et", "y", "e", "и"}
 
 
@@ -225,7 +225,7 @@ def repeats_question(question: str, answer: str) -> bool:
     A question without a question word, or with alternatives, may be answered so, and so may one
     that names two things when the answer selects one of them.
     """
-    words, told = question.lower().split(), _LIST_NUMBER.sub("", remove_markers(answer))
+    words, told = question.lower().split(), LIST_NUMBER.sub("", remove_markers(answer))
     # An English verb may be a question word of another language: `was`.
     opens = any(map(is_question_word, words[:EARLY])) and words[0] not in AUXILIARIES["en"].split()
     if not opens or not {"or", "oder", "ou", "или"}.isdisjoint(words):

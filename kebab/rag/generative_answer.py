@@ -16,7 +16,7 @@ from kebab.core.answers import Completion, LanguageModel, Turn
 from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
-from kebab.rag.engine import EMPTY_USAGE, DraftAnswer
+from kebab.rag.engine import EMPTY_USAGE, LIST_NUMBER, DraftAnswer
 from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad, remove_frame
 from kebab.rag.values import ValueKind, find_values
@@ -293,7 +293,7 @@ def _calls_tool(completion: Completion) -> bool:
 
 def _explain_language(question: str, checked: "CheckedAnswer") -> str | None:
     """Return why too little of an answer was compared with its notes; None when it was."""
-    text = prompt.remove_markers(checked.text)
+    text = LIST_NUMBER.sub("", prompt.remove_markers(checked.text))
     asked, answered = map(detect_written_form, (question, text))
     cited = [detect_written_form(one.quote.text) for one in checked.citations]
     if any(may_share_words(answered, one) for one in cited):
