@@ -1,8 +1,8 @@
 """Removes from the text of a language model what is no answer, and finds its repetitions.
 
 That is reasoning between tags or in a channel, calls of tools, and marks of the chat template. A
-tag is text where the answer shows it: in code, in a string of JSON, in quotation marks, or as a
-word of a sentence.
+tag is text where the answer shows it: in code, in a string of JSON, in quotation marks, in the row
+of a table, or as a word of a sentence.
 """
 
 import re
@@ -48,7 +48,7 @@ _REACH = 50
 """A token and what tells its meaning have fewer characters."""
 _BEGINNING = compile_lazily(rf"[<\[◁](?=[a-z/|｜]|\Z)[\s\S]{{0,{_REACH}}}\Z", re.IGNORECASE)
 _CHANNEL_NAMES = ("analysis", "commentary")
-_BARE_CHANNEL = compile_lazily(r"\s*(?:analysis|commentary)(?=[A-Z\u0080-\U0010ffff])")
+_BARE_CHANNEL = compile_lazily(r"\s*(?:analysis|commentary)(?=[A-Z])")
 _BARE_FINAL = "assistantfinal"
 """What remains of the channels of harmony when a server drops their marks."""
 
@@ -171,7 +171,8 @@ def is_shown(before: str, behind: str) -> bool:
     if before.lstrip().startswith(("{", "[{")):
         return _ESCAPE_OR_MARK.findall(before).count('"') % 2 == 1
     line = before[before.rfind("\n") + 1 :]
-    return len(_FENCE.findall(before)) % 2 == 1 or line.count("`") % 2 == 1
+    is_row = line.lstrip().startswith("|")
+    return is_row or len(_FENCE.findall(before)) % 2 == 1 or line.count("`") % 2 == 1
 
 
 def remove_reasoning(text: str) -> str:
