@@ -167,6 +167,16 @@ class ChatModel:
         raise build_refusal(request, head, refusal)
 
 
+_ASIDES: Mapping[str, AsideName] = {
+    **dict.fromkeys(("tool_calls", "function_call"), "tool_call"),
+    "refusal": "refusal",
+    **dict.fromkeys(
+        ("thinking", "reasoning_content", "reasoning", "reasoning_details"), "reasoning"
+    ),
+}
+"""The fields of a message besides its text."""
+
+
 @dataclass(slots=True)
 class AnswerReader:
     """Collects one answer while it streams; `on_text` gets each piece of it."""
@@ -196,6 +206,22 @@ class AnswerReader:
         elif self.first_token_ms is None:
             self.first_token_ms = (monotonic() - self.stream.started) * 1000
         self.on_text(piece)
+
+    def _add_message(self, message: object) -> None:
+        if not isinstance(message, dict | None):
+            raise self.request.build_protocol_error("a message is not an object")
+        message = message or {}
+        content: object = message.get("content") or ""
+        aside: AsideName | None = None
+        if isinstance(content, list):
+            # Mistral's servers split a content into thoughts and texts.
+            parts = [part for part in content if isinstance(part, dict)]
+            content = "".join(str(part.get("text", "")) for part in parts)
+            aside = "reasoning" if any("thinking" in part for part in parts) else None
+        if not isinstance(content, str):
+            raise self.request.build_protocol_error("the content of a message is not a text")
+        fields = (aside for name, aside in _ASIDES.items() if message.get(name))
+        self._add_text(content, next(fields, aside))
 
     def _add_text(self, text: str, aside: AsideName | None) -> None:
         if text or aside:
@@ -247,9 +273,7 @@ class _LineReader(AnswerReader):
         for raw in self.stream.iter_lines():
             if raw.strip():
                 line = self._parse_line(raw)
-                text, thinking = (self._read_text(line, name) for name in ("content", "thinking"))
-                calls = (line.get("message") or {}).get("tool_calls")
-                self._add_text(text, "tool_call" if calls else "reasoning" if thinking else None)
+                self._add_message(line.get("message"))
                 if line.get("done") is True:
                     return self._finish(line)
         cause = "the stream ended without its last line, as when a model repeats itself"
@@ -269,13 +293,6 @@ class _LineReader(AnswerReader):
                 raise self.request.build_protocol_error("a line has an error without a text")
             raise classify_error(self.request, error)
         return line
-
-    def _read_text(self, line: _Line, name: str) -> str:
-        message = {} if line.get("message") is None else line["message"]
-        text = message.get(name) or "" if isinstance(message, dict) else None
-        if not isinstance(text, str):
-            raise self.request.build_protocol_error("a line has a message without a text")
-        return text
 
     def _finish(self, last: _Line) -> Completion:
         reason = last.get("done_reason")
@@ -339,12 +356,6 @@ class OllamaChat(ChatModel):
 
 
 _COUNTS, _FORMAT, _EFFORT = "stream_options", "response_format", "reasoning_effort"
-_ASIDES: Mapping[str, AsideName] = {
-    **dict.fromkeys(("tool_calls", "function_call"), "tool_call"),
-    "refusal": "refusal",
-    **dict.fromkeys(("reasoning_content", "reasoning", "reasoning_details"), "reasoning"),
-}
-"""The fields of a message besides its text."""
 
 
 @dataclass(slots=True)
@@ -428,22 +439,6 @@ class _EventReader(AnswerReader):
             finish = choice.get("finish_reason")
             if isinstance(finish, str) and finish:
                 self.finish, self.complete = finish, True
-
-    def _add_message(self, message: object) -> None:
-        if not isinstance(message, dict | None):
-            raise self.request.build_protocol_error("a message is not an object")
-        message = message or {}
-        content: object = message.get("content") or ""
-        aside: AsideName | None = None
-        if isinstance(content, list):
-            # Mistral's servers split a content into thoughts and texts.
-            parts = [part for part in content if isinstance(part, dict)]
-            content = "".join(str(part.get("text", "")) for part in parts)
-            aside = "reasoning" if any("thinking" in part for part in parts) else None
-        if not isinstance(content, str):
-            raise self.request.build_protocol_error("the content of a message is not a text")
-        fields = (aside for name, aside in _ASIDES.items() if message.get(name))
-        self._add_text(content, next(fields, aside))
 
 
 ERROR = "error"

@@ -116,11 +116,10 @@ def test_a_model_that_was_only_loaded_is_a_protocol_error(ollama, reason):
         Raw(b'{"a":' * 50_000 + b"\n"),
         line(message=5),
         line(message={"content": 5}),
-        line(message={"content": "a", "thinking": [1]}),
         line(error=5),
         line(error=[]),
     ],
-    ids=range(9),
+    ids=range(8),
 )
 def test_an_invalid_line_is_a_protocol_error(newer, strange):
     assert isinstance(refusal(newer, Say("a", strange, "b")), ModelProtocol)
