@@ -419,7 +419,7 @@ def load_error_table() -> dict[type[Exception], _Report]:
     with translate_import_errors("a model server", "httpx"):
         import httpx
 
-    def told(build: Callable[..., Signal], *parts: str) -> _Report:
+    def report(build: Callable[..., Signal], *parts: str) -> _Report:
         return lambda call, _failure: build(call, *parts)
 
     def report_lost_connection(call: Call, failure: Exception) -> Signal:
@@ -431,21 +431,21 @@ def load_error_table() -> dict[type[Exception], _Report]:
         httpx.ConnectTimeout: _report_no_connection("connecting took too long"),
         **dict.fromkeys(
             (httpx.PoolTimeout, httpx.ReadTimeout, httpx.WriteTimeout, httpx.TimeoutException),
-            told(Call.build_timeout),
+            report(Call.build_timeout),
         ),
-        httpx.RemoteProtocolError: told(
+        httpx.RemoteProtocolError: report(
             Call.build_unreachable, "the response is incomplete", "server"
         ),
-        httpx.LocalProtocolError: told(Call.build_unreachable, "the request is not HTTP"),
-        httpx.ProtocolError: told(Call.build_protocol_error, "the response is not HTTP"),
+        httpx.LocalProtocolError: report(Call.build_unreachable, "the request is not HTTP"),
+        httpx.ProtocolError: report(Call.build_protocol_error, "the response is not HTTP"),
         httpx.ProxyError: _report_proxy_refusal,
-        httpx.UnsupportedProtocol: told(
+        httpx.UnsupportedProtocol: report(
             Call.build_unreachable, "only http and https are supported"
         ),
-        httpx.InvalidURL: told(Call.build_unreachable, "the address is not a URL"),
-        httpx.DecodingError: told(Call.build_protocol_error, "the response cannot be decoded"),
-        httpx.TooManyRedirects: told(Call.build_protocol_error, "too many redirects"),
-        httpx.HTTPStatusError: told(
+        httpx.InvalidURL: report(Call.build_unreachable, "the address is not a URL"),
+        httpx.DecodingError: report(Call.build_protocol_error, "the response cannot be decoded"),
+        httpx.TooManyRedirects: report(Call.build_protocol_error, "too many redirects"),
+        httpx.HTTPStatusError: report(
             Call.build_protocol_error, "the server returned an error status"
         ),
         **dict.fromkeys(
