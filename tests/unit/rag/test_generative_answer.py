@@ -9,10 +9,10 @@ from kebab.rag.generative_answer import (
     RepeatedTextError,
     StreamBuffer,
     cut_unfinished,
-    find_repetition,
 )
 from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import NOT_IN_NOTES
+from kebab.text.reasoning import find_repetition
 from tests.fakes.evidence import hit, page, stored
 from tests.fakes.language_model import Pieces, ScriptedModel
 
