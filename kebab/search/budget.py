@@ -136,7 +136,12 @@ _BLANK_LINES = 2
 """Two passages follow each other when at most this many line numbers, so one blank line, are
 between them."""
 
+_MATCH_LINES = 6
+"""How many lines show the best match of a hit of code that is unlikely to answer."""
+
 ReadChunks = Callable[[Sequence[Key]], list[StoredChunk]]
+FindNames = Callable[[Sequence[str]], list[StoredChunk]]
+"""Returns passages that hold one of some names."""
 
 
 def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
@@ -165,6 +170,7 @@ def grow_texts(
     query: Query,
     list_extents: Callable[[Key], Sequence[Extent]],
     read: ReadChunks,
+    find: FindNames,
     weigh: Callable[[Key], Mapping[str, float]],
 ) -> list[Hit]:
     """Return hits whose passages reach further in their section, while the page has room.
@@ -198,8 +204,48 @@ def grow_texts(
             )
             room -= estimate_hit_tokens(found[place]) - estimate_hit_tokens(hit)
         if _is_code(chunk):
-            found[place] = _explain_code(found[place], extents, read, weigh(chunk.key))
+            found[place] = _explain_code(found[place], extents, find, weigh(chunk.key))
     return found
+
+
+def show_matches(hits: Sequence[Hit], weigh: Callable[[Key], Mapping[str, float]]) -> list[Hit]:
+    """Return hits where those of code without a text have the lines around their best match.
+
+    Such a hit is cited by these lines. One whose lines another text has stays without a text.
+    """
+    found = list(hits)
+    for place, hit in enumerate(hits):
+        chunk = hit.chunk
+        inside = any(
+            other.snippet.text
+            and other.chunk.doc_id == chunk.doc_id
+            and other.chunk.start_line <= chunk.start_line
+            and chunk.end_line <= other.chunk.end_line
+            for other in hits
+        )
+        if _is_code(chunk) and not (hit.snippet.text or inside or _is_licence(chunk)):
+            weights = weigh(chunk.key)
+            chunk = _cut_lines(chunk, weights)
+            found[place] = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
+    return found
+
+
+def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
+    """Return the few lines of a passage that hold the most of a query, from their first match."""
+    lines = chunk.text.split("\n")
+    held = [collect_all_tokens([line]) & weights.keys() for line in lines]
+
+    def weigh_lines(first: int) -> float:
+        return sum(weights[token] for token in set().union(*held[first : first + _MATCH_LINES]))
+
+    first = max(range(len(lines)), key=lambda line: (weigh_lines(line), bool(held[line]), -line))
+    first = min(first, max(0, len(lines) - _MATCH_LINES))
+    while not lines[first].strip():
+        first += 1
+    shown = "\n".join(lines[first : first + _MATCH_LINES]).rstrip()
+    start = chunk.start_line + first
+    end = start + shown.count("\n")
+    return chunk._replace(text=shown, context="", start_line=start, end_line=end)
 
 
 class _Limits(NamedTuple):
@@ -275,50 +321,81 @@ def _is_licence(chunk: StoredChunk) -> bool:
     return is_above and _NAMES_LICENCE(chunk.text) is not None
 
 
-_MOST_CONSTANTS, _LONGEST_CONSTANT = 2, 120
-"""How many constants of its file a passage of code has, and how long their lines are."""
+_MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 120, 12
+"""How many constants a passage of code has, how long their lines are, and how many of its names
+are looked up."""
 
 _MACRO = re.compile(r"#\s*define\s+(?P<name>\w+)\s+\S")
 
+_is_literal = re.compile(r"[\d\"']|\b(?:[Tt]rue|[Ff]alse)\b").search
+_WORD = re.compile(r"\w+")
 _find_names = re.compile(r"\b[A-Za-z_]\w{3,}\b").findall
 
 
 def _explain_code(
-    hit: Hit, extents: Sequence[Extent], read: ReadChunks, weights: Mapping[str, float]
+    hit: Hit, extents: Sequence[Extent], find: FindNames, weights: Mapping[str, float]
 ) -> Hit:
     """Return a hit of code with the lines of its symbol, and the constants it names as context.
 
-    These are the lines outside of all symbols of the file that give a value to a name of the
-    passage, and that share words with the query: a limit is often all that is asked for.
+    These are the lines of all files that give a value to a name of the passage which shares words
+    with the query: a limit is often all that is asked for.
     """
     chunk = hit.chunk
-    if not chunk.heading_path:
-        return hit
-    used = {name for name in _find_names(chunk.text) if not name.islower()}
-    lines = {
-        line.strip(): sum(weights.get(token, 0.0) for token in collect_all_tokens([line]))
-        for one in read([one.key for one in extents if not one.heading_path])
-        for line in one.text.split("\n")
-        if len(line) <= _LONGEST_CONSTANT and used.intersection(_list_assigned(line))
+    names = {
+        name: sum(weights.get(token, 0.0) for token in collect_all_tokens([name]))
+        for name in dict.fromkeys(_find_names(chunk.text))
+        if not name.islower()
     }
-    constants = [line for line in sorted(lines, key=lines.__getitem__)[::-1] if lines[line]]
-    context = "\n".join(filter(None, (chunk.context, *constants[:_MOST_CONSTANTS])))
-    chunk = chunk._replace(context=context)
-    return hit._replace(chunk=chunk, symbol=_find_symbol(chunk, extents))
+    best = sorted(names, key=names.__getitem__, reverse=True)[:_MOST_NAMES]
+    found = _find_constants(frozenset(best), chunk, find(best)) if best else {}
+    constants = [
+        line
+        for name in best
+        if (line := found.get(name)) and (names[name] or _is_literal(line.rpartition("=")[2]))
+    ][:_MOST_CONSTANTS]
+    context = "\n".join(filter(None, (chunk.context, *constants)))
+    symbol = _find_symbol(chunk, extents) if chunk.heading_path else None
+    return hit._replace(chunk=chunk._replace(context=context), symbol=symbol)
 
 
-def _list_assigned(line: str) -> Sequence[str]:
+def _find_constants(
+    names: frozenset[str], chunk: StoredChunk, holders: Sequence[StoredChunk]
+) -> dict[str, str]:
+    """Return the lines that give names of a passage a value, those of other files with their place.
+
+    A name is a constant outside of all symbols, and where it is declared unless it begins small.
+    """
+    found: dict[str, str] = {}
+    for holder in sorted(holders, key=lambda one: one.doc_id != chunk.doc_id):
+        place = "" if holder.doc_id == chunk.doc_id else f"{holder.path}:"
+        for number, line in enumerate(holder.text.split("\n"), holder.start_line):
+            if len(line) > _LONGEST_CONSTANT:
+                continue
+            for name in (names & _list_assigned(line)) - found.keys():
+                is_constant = name.isupper() or (name[0].isupper() and _is_declaration(line))
+                if is_constant or not holder.heading_path:
+                    is_shown = not place and chunk.start_line <= number <= chunk.end_line
+                    found[name] = "" if is_shown else f"{place}{number}: {line.strip()}"
+    return found
+
+
+def _list_assigned(line: str) -> set[str]:
     """Return the first and the last name on the left of an assignment, one of which is assigned.
 
     Of a line such as `#define LIMIT 20` it is the first name.
     """
     if macro := _MACRO.match(line):
-        return [macro["name"]]
+        return {macro["name"]}
     left, _, value = line.partition("=")
     if not value.strip() or value[0] in "=>" or left[-1:] in "=!<>+-*/|&" or "(" in left:
-        return ()
+        return set()
     names = _find_names(left.partition(":")[0])
-    return names[:1] + names[-1:]
+    return {*names[:1], *names[-1:]}
+
+
+def _is_declaration(line: str) -> bool:
+    """Return whether other words stand before the name that a line gives a value."""
+    return len(_WORD.findall(line.partition("=")[0].partition(":")[0])) > 1
 
 
 def _find_symbol(chunk: StoredChunk, extents: Sequence[Extent]) -> tuple[int, int]:

@@ -28,9 +28,11 @@ from kebab.search.answerability import (
     select_confident,
     should_rerank,
 )
+from kebab.search.lexical import quote_term
 from kebab.search.query_parser import ParsedQuery
 from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer, merge_documents
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
+from kebab.text.tokenizer import Term, tokenize
 from kebab.wire.record import format_timestamp
 from kebab.wire.search import LeftOut, QueryParsed, SortName
 
@@ -318,6 +320,9 @@ MAX_COPIES = 3
 
 _BATCH, _LARGEST_BATCH = 12, 96
 
+_HOLDERS = 16
+"""How many passages that hold names are searched for their values."""
+
 
 def deduplicate_hits(
     keys: Sequence[Key], read: Callable[[Sequence[Key]], list[StoredChunk]], per_doc: int | None
@@ -357,10 +362,17 @@ def select_hits(
         for rank, chunk in enumerate(found[:size], start=query.offset + 1)
     ]
     if query.detail == "best":
-        from kebab.search.budget import drop_weak_texts, grow_texts
+        from kebab.search.budget import drop_weak_texts, grow_texts, show_matches
 
         hits = drop_weak_texts(hits)
-        hits = grow_texts(hits, query, library.list_extents, read, ranking.weigh_highlights)
+
+        def find(names: Sequence[str]) -> list[StoredChunk]:
+            match = " OR ".join(quote_term(Term(tokenize(name)[-1])) for name in names)
+            return read([key for key, _ in library.search_lexical(match, query.filters, _HOLDERS)])
+
+        weigh = ranking.weigh_highlights
+        hits = grow_texts(hits, query, library.list_extents, read, find, weigh)
+        hits = show_matches(hits, ranking.weigh_highlights)
     if query.max_tokens is None:
         return tuple(hits), more, None
     from kebab.search.budget import fit_budget

@@ -46,17 +46,17 @@ _LIMIT = 100
 _SAMPLE = 30
 """Code is ordered when it is among so many of the best candidates."""
 
-_FURTHER = 0.5
-"""The weight of a passage is halved by every better one of its file."""
-
-_MOST_HALVED = 6
-"""More passages of a file lower the weight no further."""
+_FURTHER, _MOST_FURTHER = 0.85, 6
+"""What remains of the weight of a passage for every better one of its file, up to so many."""
 
 _SUPPORT, _SUPPORTING = 0.2, 5
 """The weight of the best passages of a file together, and their number."""
 
 _PATH = 0.6
 """The weight of the words of the query in the name of the file."""
+
+_NAMED = 1.0
+"""The weight of the words of the query in the name of what a passage of code defines."""
 
 _DEFINITION = 1.0
 """What a definition gains when the query is its name."""
@@ -71,6 +71,10 @@ _MOSTLY = 0.5
 _SYMBOL_WORDS, _LONGEST_NAME = 2, 100
 _KINDS = split_names(
     "class def enum fn func function interface macro method module protocol struct trait type"
+)
+_CONSTANT = (
+    r"^[ \t]*(?:#[ \t]*define[ \t]+(?P<macro>\w{4,})[ \t]+\S"
+    r"|(?:[\w\[\]*&?]+[ \t]+)*(?P<name>\w{4,})(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>]))"
 )
 _EDGES = ".,:;#>-()[]{}?!\"'`"
 _OTHER_CASE = 0.9
@@ -203,17 +207,20 @@ def weigh_passages(
     weights: dict[Key, float] = {}
     for chunk in chunks:
         file, factor = chunk.doc_id, factors[chunk.doc_id]
+        gain = gains.get(file, 0.0)
+        if file in code and not is_symbol:
+            gain += _NAMED * _measure_named(chunk, rarities)
         if factor < 1 and file not in code and not is_symbol:
             heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
             factor += (1 - factor) * _measure_held(heading, rarities)
-        weights[chunk.key] = (scores[chunk.key] / best + gains.get(file, 0.0)) * factor
+        weights[chunk.key] = (scores[chunk.key] / best + gain) * factor
         weights[chunk.key] += _DEFINITION * factor * definitions.get(chunk.key, 0.0)
     if named is not None and not is_symbol:
         weights[named.key] += _DEFINITION
     seen: Counter[DocId] = Counter()
     for chunk in sorted(chunks, key=lambda chunk: -weights[chunk.key]):
         if chunk.doc_id in ordered:
-            weights[chunk.key] *= _FURTHER ** min(seen[chunk.doc_id], _MOST_HALVED)
+            weights[chunk.key] *= _FURTHER ** min(seen[chunk.doc_id], _MOST_FURTHER)
             seen[chunk.doc_id] += 1
     return weights
 
@@ -237,6 +244,18 @@ def measure_definition(chunk: StoredChunk, symbols: Sequence[str]) -> float:
     if own in symbols:
         return 1.0
     return _OTHER_CASE if own.casefold() in map(str.casefold, symbols) else 0.0
+
+
+def find_constants(text: str) -> set[str]:
+    """Return the names to which the lines of a passage give a value."""
+    found = re.finditer(_CONSTANT, text, re.MULTILINE)
+    return {one["macro"] or one["name"] for one in found}
+
+
+def _measure_named(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
+    """Return the share of the query that is in the name of a symbol or a constant of a passage."""
+    names = {*chunk.heading_path[-1:], *find_constants(chunk.text)}
+    return max((_measure_held(name, rarities) for name in names), default=0.0)
 
 
 def _split_parts(name: str) -> list[str]:
