@@ -55,8 +55,13 @@ _SUPPORT, _SUPPORTING = 0.2, 5
 _PATH = 0.6
 """The weight of the words of the query in the name of the file."""
 
-_NAMED = 1.0
-"""The weight of the words of the query in the name of what a passage of code defines."""
+_NAMED, _NAMES = 1.0, 0.5
+"""The weight of the words of the query in the best of the names that a passage of code defines, and
+in all of them."""
+
+_ABBREVIATED, _LEAST_LETTERS = 0.8, 3
+"""The weight of a word of the query whose beginning is in a name, as `max` for maximum, and how long
+it is at least."""
 
 _DEFINITION = 1.0
 """What a definition gains when the query is its name."""
@@ -86,6 +91,9 @@ _ASIDE_PATH = (
     r"|(?:^|/)(?:test_[^/]*|conftest)\.\w+$"
     r"|(?:[._-](?:tests?|specs?|bench|pb2?|min|generated)|[a-z]Tests?)(?:\.\w+)+$"
 )
+_is_test, _TEST_MARK = re.compile(r"tests?|test_\w+|Test[A-Z_]\w*").fullmatch, "#[test]"
+"""The name of a symbol that is a test, and what Rust writes above one."""
+
 _ASIDE_WORDS = (
     r"\b(?:tests?|testing|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench(?:mark(?:s|ing)?)?"
     r"|vendor(?:ed)?|generated)\b"
@@ -209,7 +217,8 @@ def weigh_passages(
         file, factor = chunk.doc_id, factors[chunk.doc_id]
         gain = gains.get(file, 0.0)
         if file in code and not is_symbol:
-            gain += _NAMED * _measure_named(chunk, rarities)
+            gain += _measure_defined(chunk, rarities)
+            factor = weigh_symbol(chunk, factor, words)
         if factor < 1 and file not in code and not is_symbol:
             heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
             factor += (1 - factor) * _measure_held(heading, rarities)
@@ -236,6 +245,12 @@ def weigh_file(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> f
     return factor if code or not mostly_code or words.asks_for_documents else factor * _DOCUMENT
 
 
+def weigh_symbol(chunk: StoredChunk, factor: float, words: QueryWords) -> float:
+    """Return the factor of a passage of code in a file with a factor: tests also stand in others."""
+    is_test = any(map(_is_test, chunk.heading_path)) or _TEST_MARK in chunk.text
+    return min(factor, _ASIDE) if is_test and not words.asks_for_aside else factor
+
+
 def measure_definition(chunk: StoredChunk, symbols: Sequence[str]) -> float:
     """Return how well a passage of code defines one of some symbols, from 0 to 1."""
     if chunk.context or not chunk.heading_path:
@@ -252,10 +267,16 @@ def find_constants(text: str) -> set[str]:
     return {one["macro"] or one["name"] for one in found}
 
 
-def _measure_named(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
-    """Return the share of the query that is in the name of a symbol or a constant of a passage."""
-    names = {*chunk.heading_path[-1:], *find_constants(chunk.text)}
-    return max((_measure_held(name, rarities) for name in names), default=0.0)
+def _measure_defined(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
+    """Return the weight of the query in the names of the symbols and constants of a passage."""
+    constants = find_constants(chunk.text)
+    best = max(
+        (_measure_held(name, rarities) for name in {*chunk.heading_path[-1:], *constants}),
+        default=0.0,
+    )
+    return _NAMED * best + _NAMES * _measure_held(
+        " ".join((*chunk.heading_path, *constants)), rarities
+    )
 
 
 def _split_parts(name: str) -> list[str]:
@@ -265,7 +286,12 @@ def _split_parts(name: str) -> list[str]:
 def _measure_held(name: str, rarities: Mapping[str, float]) -> float:
     """Return the share of the query, by rarity, that is in the name of a file or in a heading."""
     tokens = collect_tokens(name)
-    held = sum(weight for term, weight in rarities.items() if term in tokens)
+    begun = tuple(token for token in tokens if len(token) >= _LEAST_LETTERS)
+    held = sum(
+        weight if term in tokens else _ABBREVIATED * weight
+        for term, weight in rarities.items()
+        if term in tokens or term.startswith(begun)
+    )
     return held / (sum(rarities.values()) or 1.0)
 
 
