@@ -23,8 +23,9 @@ from msgspec import UNSET
 
 from kebab.core.chunks import Extent
 from kebab.core.ids import Key
-from kebab.core.media import CitationKind, get_media_type
+from kebab.core.media import is_code
 from kebab.core.queries import Hit, Query, Snippet, StoredChunk
+from kebab.search.reordering import find_constants, is_licence
 from kebab.search.snippet import cut_snippet, highlight_text
 from kebab.text.model_input import estimate_tokens
 from kebab.text.tokenizer import collect_all_tokens
@@ -151,7 +152,7 @@ def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     the first weak ones; of code those in the files of the better ones, if there are any. The
     licence above code answers nothing but a question about it.
     """
-    better = [hit for hit in hits if hit.confidence != "weak" and not _is_licence(hit.chunk)]
+    better = [hit for hit in hits if hit.confidence != "weak" and not is_licence(hit.chunk)]
     firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
     kept = {hit.chunk.key for hit in (*better, *firsts.values())}
     files = {hit.chunk.doc_id for hit in better}
@@ -159,7 +160,7 @@ def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
         hit.chunk.key
         for hit in hits
         if hit.chunk.key not in kept
-        and (not files or hit.chunk.doc_id in files or not _is_code(hit.chunk))
+        and (not files or hit.chunk.doc_id in files or not is_code(hit.chunk.media))
     ]
     kept.update(weak[:_MORE_TEXTS] if len(better) <= _FEW else [])
     return [hit if hit.chunk.key in kept else hit._replace(snippet=Snippet("")) for hit in hits]
@@ -175,8 +176,8 @@ def grow_texts(
 ) -> list[Hit]:
     """Return hits whose passages reach further in their section, while the page has room.
 
-    Those above weak grow, the first ones first; of code into the symbols beside their own too. A
-    passage takes in the texts of later hits beside it, whatever the room is. It is cited by all its
+    Those above weak grow, the first ones first. A passage takes in the texts of later hits beside
+    it, whatever the room is. It is cited by all its
     lines. Hits of code get the lines of their symbol, and the constants that they name.
     """
     found = list(hits)
@@ -203,7 +204,7 @@ def grow_texts(
                 chunk=chunk, snippet=snippet, queries=tuple(sorted(queries))
             )
             room -= estimate_hit_tokens(found[place]) - estimate_hit_tokens(hit)
-        if _is_code(chunk):
+        if is_code(chunk.media):
             found[place] = _explain_code(found[place], extents, find, weigh(chunk.key))
     return found
 
@@ -223,7 +224,7 @@ def show_matches(hits: Sequence[Hit], weigh: Callable[[Key], Mapping[str, float]
             and chunk.end_line <= other.chunk.end_line
             for other in hits
         )
-        if _is_code(chunk) and not (hit.snippet.text or inside or _is_licence(chunk)):
+        if is_code(chunk.media) and not (hit.snippet.text or inside or is_licence(chunk)):
             weights = weigh(chunk.key)
             chunk = _cut_lines(chunk, weights)
             found[place] = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
@@ -263,37 +264,35 @@ class _Limits(NamedTuple):
 def _grow_passage(
     chunk: StoredChunk, extents: Sequence[Extent], read: ReadChunks, limits: _Limits
 ) -> StoredChunk:
-    """Return a passage with those after and before it in turns, first those of its section."""
+    """Return a passage with those after and before it in turns, in its section."""
     last = first = next(n for n, one in enumerate(extents) if one.key == chunk.key)
     taken, later, room = limits
-    for crosses in (False, True) if _is_code(chunk) else (False,):
-        sides = [1, -1]
-        while sides:
-            side = sides.pop(0)
-            edge, near = (last, last + 1) if side > 0 else (first, first - 1)
-            if not 0 <= near < len(extents) or (key := extents[near].key) in taken:
-                continue
-            pair = extents[min(edge, near)], extents[max(edge, near)]
-            if not _continues(*pair, crosses=crosses) or (crosses and key in later):
-                continue
-            (other,) = read([key])
-            cost = 0.0 if key in later else estimate_tokens(other.text)
-            if cost > room:
-                continue
-            room -= cost
-            taken.add(key)
-            chunk = _join(chunk, other)
-            first, last = min(first, near), max(last, near)
-            sides.append(side)
+    sides = [1, -1]
+    while sides:
+        side = sides.pop(0)
+        edge, near = (last, last + 1) if side > 0 else (first, first - 1)
+        if not 0 <= near < len(extents) or (key := extents[near].key) in taken:
+            continue
+        if not _continues(extents[min(edge, near)], extents[max(edge, near)]):
+            continue
+        (other,) = read([key])
+        cost = 0.0 if key in later else estimate_tokens(other.text)
+        if cost > room:
+            continue
+        room -= cost
+        taken.add(key)
+        chunk = _join(chunk, other)
+        first, last = min(first, near), max(last, near)
+        sides.append(side)
     return chunk
 
 
-def _continues(above: Extent, below: Extent, *, crosses: bool) -> bool:
-    """Return whether a passage follows another one, in its section unless it `crosses` its end.
+def _continues(above: Extent, below: Extent) -> bool:
+    """Return whether a passage follows another one in its section.
 
     Two that share a line stay apart: joined, they would show it as two lines.
     """
-    same = crosses or above.heading_path == below.heading_path
+    same = above.heading_path == below.heading_path
     return same and 0 < below.start_line - above.end_line <= _BLANK_LINES
 
 
@@ -308,27 +307,11 @@ def _join(one: StoredChunk, other: StoredChunk) -> StoredChunk:
     )
 
 
-def _is_code(chunk: StoredChunk) -> bool:
-    return get_media_type(chunk.media).cites is CitationKind.CODE
-
-
-_NAMES_LICENCE = re.compile(r"copyright|licen[cs]e|warrant(?:y|ies)", re.IGNORECASE).search
-
-
-def _is_licence(chunk: StoredChunk) -> bool:
-    """Return whether a passage of code is the comment above it that names its licence."""
-    is_above = _is_code(chunk) and not chunk.heading_path
-    return is_above and _NAMES_LICENCE(chunk.text) is not None
-
-
 _MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 120, 12
 """How many constants a passage of code has, how long their lines are, and how many of its names
 are looked up."""
 
-_MACRO = re.compile(r"#\s*define\s+(?P<name>\w+)\s+\S")
-
 _is_literal = re.compile(r"[\d\"']|\b(?:[Tt]rue|[Ff]alse)\b").search
-_WORD = re.compile(r"\w+")
 _find_names = re.compile(r"\b[A-Za-z_]\w{3,}\b").findall
 
 
@@ -347,7 +330,7 @@ def _explain_code(
         if not name.islower()
     }
     best = sorted(names, key=names.__getitem__, reverse=True)[:_MOST_NAMES]
-    found = _find_constants(frozenset(best), chunk, find(best)) if best else {}
+    found = _find_constants(best, chunk, find(best)) if best else {}
     constants = [
         line
         for name in best
@@ -359,7 +342,7 @@ def _explain_code(
 
 
 def _find_constants(
-    names: frozenset[str], chunk: StoredChunk, holders: Sequence[StoredChunk]
+    names: Collection[str], chunk: StoredChunk, holders: Sequence[StoredChunk]
 ) -> dict[str, str]:
     """Return the lines that give names of a passage a value, those of other files with their place.
 
@@ -368,34 +351,15 @@ def _find_constants(
     found: dict[str, str] = {}
     for holder in sorted(holders, key=lambda one: one.doc_id != chunk.doc_id):
         place = "" if holder.doc_id == chunk.doc_id else f"{holder.path}:"
-        for number, line in enumerate(holder.text.split("\n"), holder.start_line):
-            if len(line) > _LONGEST_CONSTANT:
+        for name, line, offset, declared in find_constants(holder.text):
+            is_constant = name.isupper() or (name[0].isupper() and declared)
+            if name not in names or name in found or len(line) > _LONGEST_CONSTANT:
                 continue
-            for name in (names & _list_assigned(line)) - found.keys():
-                is_constant = name.isupper() or (name[0].isupper() and _is_declaration(line))
-                if is_constant or not holder.heading_path:
-                    is_shown = not place and chunk.start_line <= number <= chunk.end_line
-                    found[name] = "" if is_shown else f"{place}{number}: {line.strip()}"
+            if is_constant or not holder.heading_path:
+                number = holder.start_line + offset
+                is_shown = not place and chunk.start_line <= number <= chunk.end_line
+                found[name] = "" if is_shown else f"{place}{number}: {line}"
     return found
-
-
-def _list_assigned(line: str) -> set[str]:
-    """Return the first and the last name on the left of an assignment, one of which is assigned.
-
-    Of a line such as `#define LIMIT 20` it is the first name.
-    """
-    if macro := _MACRO.match(line):
-        return {macro["name"]}
-    left, _, value = line.partition("=")
-    if not value.strip() or value[0] in "=>" or left[-1:] in "=!<>+-*/|&" or "(" in left:
-        return set()
-    names = _find_names(left.partition(":")[0])
-    return {*names[:1], *names[-1:]}
-
-
-def _is_declaration(line: str) -> bool:
-    """Return whether other words stand before the name that a line gives a value."""
-    return len(_WORD.findall(line.partition("=")[0].partition(":")[0])) > 1
 
 
 def _find_symbol(chunk: StoredChunk, extents: Sequence[Extent]) -> tuple[int, int]:

@@ -21,9 +21,10 @@ by that one.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -60,8 +61,7 @@ _NAMED, _NAMES = 1.0, 0.5
 in all of them."""
 
 _ABBREVIATED, _LEAST_LETTERS = 0.8, 3
-"""The weight of a word of the query whose beginning is in a name, as `max` for maximum, and how long
-it is at least."""
+"""The weight of a word whose beginning is in a name, as `max` for maximum, and its least length."""
 
 _DEFINITION = 1.0
 """What a definition gains when the query is its name."""
@@ -79,7 +79,7 @@ _KINDS = split_names(
 )
 _CONSTANT = (
     r"^[ \t]*(?:#[ \t]*define[ \t]+(?P<macro>\w{4,})[ \t]+\S"
-    r"|(?:[\w\[\]*&?]+[ \t]+)*(?P<name>\w{4,})(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>]))"
+    r"|(?P<words>(?:[\w\[\]*&?]+[ \t]+)*)(?P<name>\w{4,})(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>]))"
 )
 _EDGES = ".,:;#>-()[]{}?!\"'`"
 _OTHER_CASE = 0.9
@@ -93,6 +93,9 @@ _ASIDE_PATH = (
 )
 _is_test, _TEST_MARK = re.compile(r"tests?|test_\w+|Test[A-Z_]\w*").fullmatch, "#[test]"
 """The name of a symbol that is a test, and what Rust writes above one."""
+
+_NAMES_LICENCE = re.compile(r"copyright|licen[cs]e|warrant(?:y|ies)", re.IGNORECASE).search
+_is_comment = re.compile(r"\s*(?://|#(?!\w)|/?\*|--|;|%)").match
 
 _ASIDE_WORDS = (
     r"\b(?:tests?|testing|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench(?:mark(?:s|ing)?)?"
@@ -246,9 +249,23 @@ def weigh_file(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> f
 
 
 def weigh_symbol(chunk: StoredChunk, factor: float, words: QueryWords) -> float:
-    """Return the factor of a passage of code in a file with a factor: tests also stand in others."""
+    """Return the factor of a passage of code in a file with a factor.
+
+    Tests also stand in other files, and above each file its licence.
+    """
     is_test = any(map(_is_test, chunk.heading_path)) or _TEST_MARK in chunk.text
-    return min(factor, _ASIDE) if is_test and not words.asks_for_aside else factor
+    aside = (is_test and not words.asks_for_aside) or (
+        is_licence(chunk) and not words.asks_for_documents
+    )
+    return min(factor, _ASIDE) if aside else factor
+
+
+def is_licence(chunk: StoredChunk) -> bool:
+    """Return whether a passage of code is the comment above it that names its licence."""
+    if not is_code(chunk.media) or chunk.heading_path or not _NAMES_LICENCE(chunk.text):
+        return False
+    lines = [line for line in chunk.text.split("\n") if line.strip()]
+    return sum(map(bool, map(_is_comment, lines))) > _MOSTLY * len(lines)
 
 
 def measure_definition(chunk: StoredChunk, symbols: Sequence[str]) -> float:
@@ -261,15 +278,29 @@ def measure_definition(chunk: StoredChunk, symbols: Sequence[str]) -> float:
     return _OTHER_CASE if own.casefold() in map(str.casefold, symbols) else 0.0
 
 
-def find_constants(text: str) -> set[str]:
-    """Return the names to which the lines of a passage give a value."""
-    found = re.finditer(_CONSTANT, text, re.MULTILINE)
-    return {one["macro"] or one["name"] for one in found}
+class Constant(NamedTuple):
+    """A name to which a line gives a value, with the line and its number in the text.
+
+    It is declared when words such as a type stand before the name.
+    """
+
+    name: str
+    line: str
+    number: int
+    declared: bool
+
+
+def find_constants(text: str) -> Iterator[Constant]:
+    """Yield the constants and variables to which the lines of a passage give a value."""
+    for found in re.finditer(_CONSTANT, text, re.MULTILINE):
+        line = text[found.start() : (text + "\n").index("\n", found.end())]
+        name = found["macro"] or found["name"]
+        yield Constant(name, line.strip(), text.count("\n", 0, found.start()), bool(found["words"]))
 
 
 def _measure_defined(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
     """Return the weight of the query in the names of the symbols and constants of a passage."""
-    constants = find_constants(chunk.text)
+    constants = {one.name for one in find_constants(chunk.text)}
     best = max(
         (_measure_held(name, rarities) for name in {*chunk.heading_path[-1:], *constants}),
         default=0.0,

@@ -157,10 +157,11 @@ _DOC_STRING = re.compile(
     r"\A(?:[ \t]*(?:#.*)?\n)*[ \t]*[rRuU]?(\"\"\"|''')\s*+(\S.*?)(?:(?<![ \t])[ \t]++)?(?:\1|\n|\Z)"
 )
 _DOC_COMMENT = re.compile(
-    r"\A(?:\#!.*\n)?\s*(?:(?://[/!]?|\#+|--|;+)[ \t]*(\S.*)|/\*[*!]*\s*(?:\*\s+)?(\S.*))"
+    r"\A(?:\#!.*\n)?\s*(?:(?://[/!]?|\#+(?=\s)|--|;+)[ \t]*(\S.*)|/\*[*!]*\s*(?:\*\s+)?(\S.*))"
 )
 _NO_SUMMARY = re.compile(
-    r"copyright|licen[sc]e|frozen_string|spdx|coding[:=]|eslint|vim:|@file|\bpragma\b|^[\W_]*$|author|<",
+    r"copyright|licen[sc]e|frozen_string|spdx|coding[:=]|eslint|vim:|@file|\bpragma\b|^[\W_]*$|author|<"
+    r"|\$\w+[:$]|permission|part of|all rights|redistribut|imported from|https?:",
     re.IGNORECASE,
 )
 _SUMMARY_CHARS, _MAX_SUMMARY_CHARS = 2_000, 80
