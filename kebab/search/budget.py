@@ -17,6 +17,7 @@ Characters / 4 are 1.06, .61, .30 and 1.03 times the count of the former.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import UNSET
@@ -311,7 +312,8 @@ _MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 120, 12
 """How many constants a passage of code has, how long their lines are, and how many of its names
 are looked up."""
 
-_is_literal = re.compile(r"[\d\"']|\b(?:[Tt]rue|[Ff]alse)\b").search
+_is_literal = re.compile(r"[=\w][^=\w]*\b\d[^=]*\Z").search
+"""A line that ends with a number or a term of numbers."""
 _find_names = re.compile(r"\b[A-Za-z_]\w{3,}\b").findall
 
 
@@ -331,12 +333,10 @@ def _explain_code(
     }
     best = sorted(names, key=names.__getitem__, reverse=True)[:_MOST_NAMES]
     found = _find_constants(best, chunk, find(best)) if best else {}
-    constants = [
-        line
-        for name in best
-        if (line := found.get(name)) and (names[name] or _is_literal(line.rpartition("=")[2]))
-    ][:_MOST_CONSTANTS]
-    context = "\n".join(filter(None, (chunk.context, *constants)))
+    lines = {name: found[name] for name in best if found.get(name)}
+    asked = [line for name, line in lines.items() if names[name]]
+    constants = asked or filter(_is_literal, lines.values())
+    context = "\n".join(filter(None, (chunk.context, *islice(constants, _MOST_CONSTANTS))))
     symbol = _find_symbol(chunk, extents) if chunk.heading_path else None
     return hit._replace(chunk=chunk._replace(context=context), symbol=symbol)
 

@@ -79,8 +79,11 @@ _KINDS = split_names(
 )
 _CONSTANT = (
     r"^[ \t]*(?:#[ \t]*define[ \t]+(?P<macro>\w{4,})[ \t]+\S"
-    r"|(?P<words>(?:[\w\[\]*&?]+[ \t]+)*)(?P<name>\w{4,})(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>]))"
+    r"|(?P<words>(?:[\w\[\]*&?]+[ \t]+)*)[*&]*(?P<name>\w{4,})(?:\[\w*\])?"
+    r"(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>]))"
 )
+"""A line that gives a value to a name."""
+
 _EDGES = ".,:;#>-()[]{}?!\"'`"
 _OTHER_CASE = 0.9
 """The share of a definition in another case."""
