@@ -38,6 +38,7 @@ MAX_SHARE = 3
 
 _KINDS_WITH_LEAD = frozenset({BlockKind.TABLE, BlockKind.CODE})
 _NOT_BLANK = re.compile(r"\S")
+_COMMENT = re.compile(r"\s*(?://|#(?![\[\w])|/?\*|--|;|%)")
 _RULE_LINE = re.compile(r"[\s|:+=-]+\Z")
 
 
@@ -76,7 +77,9 @@ class LeadFinder:
                 return ""
             # The heading is a signature, unless it is a title behind `#` or `=`.
             heading = self._blocks[index - 1]
-            text = " ".join(self._text[heading.start : heading.end].split())
+            lines = self._text[heading.start : heading.end].split("\n")
+            code = [line for line in lines if not _COMMENT.match(line)]
+            text = " ".join(" ".join(code or lines).split())
             return "" if text.lstrip("#= ").strip() == heading.label else text
         if block.label:
             return block.label

@@ -138,8 +138,9 @@ _BLANK_LINES = 2
 """Two passages follow each other when at most this many line numbers, so one blank line, are
 between them."""
 
-_MATCH_LINES = 6
-"""How many lines show the best match of a hit of code that is unlikely to answer."""
+_MATCH_LINES, _HEAD_LINES = 6, 2
+"""How many lines show the best match of a hit of code that is unlikely to answer, and how many above
+them are shown too where these begin its passage: a signature."""
 
 ReadChunks = Callable[[Sequence[Key]], list[StoredChunk]]
 FindNames = Callable[[Sequence[str]], list[StoredChunk]]
@@ -150,18 +151,16 @@ def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of a page without the texts of those that are unlikely to answer.
 
     Texts have the hits above weak, the first one of each query, and where few hits are above weak
-    the first weak ones; of code those in the files of the better ones, if there are any. The
-    licence above code answers nothing but a question about it.
+    the first weak ones, but of code only if none is. The licence above code answers nothing but a
+    question about it.
     """
     better = [hit for hit in hits if hit.confidence != "weak" and not is_licence(hit.chunk)]
     firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
     kept = {hit.chunk.key for hit in (*better, *firsts.values())}
-    files = {hit.chunk.doc_id for hit in better}
     weak = [
         hit.chunk.key
         for hit in hits
-        if hit.chunk.key not in kept
-        and (not files or hit.chunk.doc_id in files or not is_code(hit.chunk.media))
+        if hit.chunk.key not in kept and not (better and is_code(hit.chunk.media))
     ]
     kept.update(weak[:_MORE_TEXTS] if len(better) <= _FEW else [])
     return [hit if hit.chunk.key in kept else hit._replace(snippet=Snippet("")) for hit in hits]
@@ -240,11 +239,11 @@ def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
     def weigh_lines(first: int) -> float:
         return sum(weights[token] for token in set().union(*held[first : first + _MATCH_LINES]))
 
-    first = max(range(len(lines)), key=lambda line: (weigh_lines(line), bool(held[line]), -line))
-    first = min(first, max(0, len(lines) - _MATCH_LINES))
+    best = max(range(len(lines)), key=lambda line: (weigh_lines(line), bool(held[line]), -line))
+    first = best if best > _HEAD_LINES else 0
     while not lines[first].strip():
         first += 1
-    shown = "\n".join(lines[first : first + _MATCH_LINES]).rstrip()
+    shown = "\n".join(lines[first : best + _MATCH_LINES]).rstrip()
     start = chunk.start_line + first
     end = start + shown.count("\n")
     return chunk._replace(text=shown, context="", start_line=start, end_line=end)
