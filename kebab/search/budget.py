@@ -139,8 +139,8 @@ _BLANK_LINES = 2
 between them."""
 
 _MATCH_LINES, _HEAD_LINES = 6, 2
-"""How many lines show the best match of a hit of code that is unlikely to answer, and how many above
-them are shown too where these begin its passage: a signature."""
+"""How many lines show the best match of a weak hit of code, and how many above them, such as a
+signature, are shown too where these begin the passage."""
 
 ReadChunks = Callable[[Sequence[Key]], list[StoredChunk]]
 FindNames = Callable[[Sequence[str]], list[StoredChunk]]
@@ -350,12 +350,13 @@ def _find_constants(
     found: dict[str, str] = {}
     for holder in sorted(holders, key=lambda one: one.doc_id != chunk.doc_id):
         place = "" if holder.doc_id == chunk.doc_id else f"{holder.path}:"
-        for name, line, offset, declared in find_constants(holder.text):
-            is_constant = name.isupper() or (name[0].isupper() and declared)
+        for one in find_constants(holder.text):
+            name, line = one["name"], one[0].strip()
+            is_constant = name.isupper() or (name[0].isupper() and one["words"])
             if name not in names or name in found or len(line) > _LONGEST_CONSTANT:
                 continue
             if is_constant or not holder.heading_path:
-                number = holder.start_line + offset
+                number = holder.start_line + holder.text.count("\n", 0, one.start())
                 is_shown = not place and chunk.start_line <= number <= chunk.end_line
                 found[name] = "" if is_shown else f"{place}{number}: {line}"
     return found

@@ -24,7 +24,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -78,12 +77,10 @@ _KINDS = split_names(
     "class def enum fn func function interface macro method module protocol struct trait type"
 )
 _CONSTANT = (
-    r"^[ \t]*(?:#[ \t]*define[ \t]+(?P<macro>\w{4,})[ \t]+\S"
-    r"|(?P<words>(?:[\w\[\]*&?]+[ \t]+)*)[*&]*(?P<name>\w{4,})(?:\[\w*\])?"
-    r"(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>]))"
+    r"^[ \t]*(?:(?P<macro>#[ \t]*define[ \t]+)|(?P<words>(?:[\w\[\]*&?]+[ \t]+)*))[*&]*"
+    r"(?P<name>\w{4,})(?(macro)[ \t]+\S"
+    r"|(?:\[\w*\])?(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>])).*"
 )
-"""A line that gives a value to a name."""
-
 _EDGES = ".,:;#>-()[]{}?!\"'`"
 _OTHER_CASE = 0.9
 """The share of a definition in another case."""
@@ -94,12 +91,10 @@ _ASIDE_PATH = (
     r"|(?:^|/)(?:test_[^/]*|conftest)\.\w+$"
     r"|(?:[._-](?:tests?|specs?|bench|pb2?|min|generated)|[a-z]Tests?)(?:\.\w+)+$"
 )
-_is_test, _TEST_MARK = re.compile(r"tests?|test_\w+|Test[A-Z_]\w*").fullmatch, "#[test]"
+_TEST_NAME, _TEST_MARK = r"tests?|test_\w+|Test[A-Z_]\w*", "#[test]"
 """The name of a symbol that is a test, and what Rust writes above one."""
 
-_NAMES_LICENCE = re.compile(r"copyright|licen[cs]e|warrant(?:y|ies)", re.IGNORECASE).search
-_is_comment = re.compile(r"\s*(?://|#(?!\w)|/?\*|--|;|%)").match
-
+_LICENCE, _COMMENT = r"(?i)copyright|licen[cs]e|warrant(?:y|ies)", r"\s*(?://|#(?!\w)|/?\*|--|;|%)"
 _ASIDE_WORDS = (
     r"\b(?:tests?|testing|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench(?:mark(?:s|ing)?)?"
     r"|vendor(?:ed)?|generated)\b"
@@ -256,7 +251,9 @@ def weigh_symbol(chunk: StoredChunk, factor: float, words: QueryWords) -> float:
 
     Tests also stand in other files, and above each file its licence.
     """
-    is_test = any(map(_is_test, chunk.heading_path)) or _TEST_MARK in chunk.text
+    is_test = _TEST_MARK in chunk.text or any(
+        re.fullmatch(_TEST_NAME, name) for name in chunk.heading_path
+    )
     aside = (is_test and not words.asks_for_aside) or (
         is_licence(chunk) and not words.asks_for_documents
     )
@@ -265,10 +262,10 @@ def weigh_symbol(chunk: StoredChunk, factor: float, words: QueryWords) -> float:
 
 def is_licence(chunk: StoredChunk) -> bool:
     """Return whether a passage of code is the comment above it that names its licence."""
-    if not is_code(chunk.media) or chunk.heading_path or not _NAMES_LICENCE(chunk.text):
+    if not is_code(chunk.media) or chunk.heading_path or not re.search(_LICENCE, chunk.text):
         return False
     lines = [line for line in chunk.text.split("\n") if line.strip()]
-    return sum(map(bool, map(_is_comment, lines))) > _MOSTLY * len(lines)
+    return sum(bool(re.match(_COMMENT, line)) for line in lines) > _MOSTLY * len(lines)
 
 
 def measure_definition(chunk: StoredChunk, symbols: Sequence[str]) -> float:
@@ -281,29 +278,14 @@ def measure_definition(chunk: StoredChunk, symbols: Sequence[str]) -> float:
     return _OTHER_CASE if own.casefold() in map(str.casefold, symbols) else 0.0
 
 
-class Constant(NamedTuple):
-    """A name to which a line gives a value, with the line and its number in the text.
-
-    It is declared when words such as a type stand before the name.
-    """
-
-    name: str
-    line: str
-    number: int
-    declared: bool
-
-
-def find_constants(text: str) -> Iterator[Constant]:
-    """Yield the constants and variables to which the lines of a passage give a value."""
-    for found in re.finditer(_CONSTANT, text, re.MULTILINE):
-        line = text[found.start() : (text + "\n").index("\n", found.end())]
-        name = found["macro"] or found["name"]
-        yield Constant(name, line.strip(), text.count("\n", 0, found.start()), bool(found["words"]))
+def find_constants(text: str) -> Iterator[re.Match[str]]:
+    """Yield the lines of a passage that give a value to a name, with the words before the name."""
+    return re.finditer(_CONSTANT, text, re.MULTILINE)
 
 
 def _measure_defined(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
     """Return the weight of the query in the names of the symbols and constants of a passage."""
-    constants = {one.name for one in find_constants(chunk.text)}
+    constants = {one["name"] for one in find_constants(chunk.text)}
     best = max(
         (_measure_held(name, rarities) for name in {*chunk.heading_path[-1:], *constants}),
         default=0.0,
