@@ -18,7 +18,7 @@ Characters / 4 are 1.06, .61, .30 and 1.03 times the count of the former.
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -193,7 +193,7 @@ def grow_texts(
         own = _GROWN_TOKENS - estimate_tokens(chunk.text)
         free = 0 if hit.confidence == "weak" else max(0, min(room, own))
         extents = list_extents(chunk.key)
-        chunk = _grow_passage(chunk, extents, read, _Limits(taken, later.keys(), free))
+        chunk = _grow_passage(chunk, extents, read, taken, later.keys(), free)
         absorbed = [later.pop(key) for key in taken & later.keys()]
         for other in absorbed:
             found[other] = found[other]._replace(snippet=Snippet(""))
@@ -210,25 +210,28 @@ def grow_texts(
 
 
 def show_matches(hits: Sequence[Hit], weigh: Callable[[Key], Mapping[str, float]]) -> list[Hit]:
-    """Return hits where those of code without a text have the lines around their best match.
+    """Return hits where those of code without a text are cut to the lines of their best match.
 
-    Such a hit is cited by these lines. One whose lines another text has stays without a text.
+    One whose lines another text has stays without a text.
     """
+    texts = [hit.chunk for hit in hits if hit.snippet.text]
     found = list(hits)
     for place, hit in enumerate(hits):
-        chunk = hit.chunk
-        inside = any(
-            other.snippet.text
-            and other.chunk.doc_id == chunk.doc_id
-            and other.chunk.start_line <= chunk.start_line
-            and chunk.end_line <= other.chunk.end_line
-            for other in hits
-        )
-        if is_code(chunk.media) and not (hit.snippet.text or inside or is_licence(chunk)):
-            weights = weigh(chunk.key)
+        chunk, weights = hit.chunk, weigh(hit.chunk.key)
+        if (
+            is_code(chunk.media)
+            and not is_licence(chunk)
+            and not any(_holds(one, chunk) for one in texts)
+        ):
             chunk = _cut_lines(chunk, weights)
             found[place] = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
     return found
+
+
+def _holds(one: StoredChunk, other: StoredChunk) -> bool:
+    """Return whether a passage has all lines of another one, or is it."""
+    is_inside = one.start_line <= other.start_line and other.end_line <= one.end_line
+    return one.doc_id == other.doc_id and is_inside
 
 
 def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
@@ -249,31 +252,30 @@ def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
     return chunk._replace(text=shown, context="", start_line=start, end_line=end)
 
 
-class _Limits(NamedTuple):
-    """What a passage may take in.
-
-    `taken` are the passages that the page shows already, to which it adds its own; `later` those
-    of later hits, which cost nothing; `room` the tokens for others.
-    """
-
-    taken: set[Key]
-    later: Collection[Key]
-    room: float
-
-
 def _grow_passage(
-    chunk: StoredChunk, extents: Sequence[Extent], read: ReadChunks, limits: _Limits
+    chunk: StoredChunk,
+    extents: Sequence[Extent],
+    read: ReadChunks,
+    taken: set[Key],
+    later: Collection[Key],
+    room: float,
 ) -> StoredChunk:
-    """Return a passage with those after and before it in turns, in its section."""
+    """Return a passage with those after and before it in turns, in its section.
+
+    `taken` are the passages that the page shows already, to which it adds its own; `later` those of
+    later hits, which cost nothing; `room` the tokens for others. Two passages that share a line
+    stay apart: joined, they would show it as two lines.
+    """
     last = first = next(n for n, one in enumerate(extents) if one.key == chunk.key)
-    taken, later, room = limits
     sides = [1, -1]
     while sides:
         side = sides.pop(0)
         edge, near = (last, last + 1) if side > 0 else (first, first - 1)
         if not 0 <= near < len(extents) or (key := extents[near].key) in taken:
             continue
-        if not _continues(extents[min(edge, near)], extents[max(edge, near)]):
+        above, below = extents[min(edge, near)], extents[max(edge, near)]
+        is_same = above.heading_path == below.heading_path
+        if not is_same or not 0 < below.start_line - above.end_line <= _BLANK_LINES:
             continue
         (other,) = read([key])
         cost = 0.0 if key in later else estimate_tokens(other.text)
@@ -285,15 +287,6 @@ def _grow_passage(
         first, last = min(first, near), max(last, near)
         sides.append(side)
     return chunk
-
-
-def _continues(above: Extent, below: Extent) -> bool:
-    """Return whether a passage follows another one in its section.
-
-    Two that share a line stay apart: joined, they would show it as two lines.
-    """
-    same = above.heading_path == below.heading_path
-    return same and 0 < below.start_line - above.end_line <= _BLANK_LINES
 
 
 def _join(one: StoredChunk, other: StoredChunk) -> StoredChunk:
