@@ -17,7 +17,7 @@ Characters / 4 are 1.06, .61, .30 and 1.03 times the count of the former.
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -177,8 +177,9 @@ def grow_texts(
     """Return hits whose passages reach further in their section, while the page has room.
 
     Those above weak grow, the first ones first. A passage takes in the texts of later hits beside
-    it, whatever the room is. It is cited by all its
-    lines. Hits of code get the lines of their symbol, and the constants that they name.
+    it, whatever the room is. It is cited by all its lines. Hits of code get the lines of their
+    symbol and the constants that they name; those that have no text, and whose lines no text has,
+    get the lines of their best match.
     """
     found = list(hits)
     later = {hit.chunk.key: place for place, hit in enumerate(hits) if hit.snippet.text}
@@ -206,32 +207,25 @@ def grow_texts(
             room -= estimate_hit_tokens(found[place]) - estimate_hit_tokens(hit)
         if is_code(chunk.media):
             found[place] = _explain_code(found[place], extents, find, weigh(chunk.key))
+    texts = [hit.chunk for hit in found if hit.snippet.text]
+    for place, hit in enumerate(found):
+        chunk = hit.chunk
+        if is_code(chunk.media) and not (is_licence(chunk) or _is_shown(chunk, texts)):
+            chunk = _cut_lines(chunk, weigh(chunk.key))
+            found[place] = hit._replace(
+                chunk=chunk, snippet=highlight_text(chunk.text, weigh(chunk.key))
+            )
     return found
 
 
-def show_matches(hits: Sequence[Hit], weigh: Callable[[Key], Mapping[str, float]]) -> list[Hit]:
-    """Return hits where those of code without a text are cut to the lines of their best match.
-
-    One whose lines another text has stays without a text.
-    """
-    texts = [hit.chunk for hit in hits if hit.snippet.text]
-    found = list(hits)
-    for place, hit in enumerate(hits):
-        chunk, weights = hit.chunk, weigh(hit.chunk.key)
-        if (
-            is_code(chunk.media)
-            and not is_licence(chunk)
-            and not any(_holds(one, chunk) for one in texts)
-        ):
-            chunk = _cut_lines(chunk, weights)
-            found[place] = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
-    return found
-
-
-def _holds(one: StoredChunk, other: StoredChunk) -> bool:
-    """Return whether a passage has all lines of another one, or is it."""
-    is_inside = one.start_line <= other.start_line and other.end_line <= one.end_line
-    return one.doc_id == other.doc_id and is_inside
+def _is_shown(chunk: StoredChunk, texts: Sequence[StoredChunk]) -> bool:
+    """Return whether a passage is one of some texts, or a part of one."""
+    return any(
+        one.doc_id == chunk.doc_id
+        and one.start_line <= chunk.start_line
+        and chunk.end_line <= one.end_line
+        for one in texts
+    )
 
 
 def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
@@ -267,7 +261,7 @@ def _grow_passage(
     stay apart: joined, they would show it as two lines.
     """
     last = first = next(n for n, one in enumerate(extents) if one.key == chunk.key)
-    sides = [1, -1]
+    parts, sides = [chunk], [1, -1]
     while sides:
         side = sides.pop(0)
         edge, near = (last, last + 1) if side > 0 else (first, first - 1)
@@ -283,21 +277,14 @@ def _grow_passage(
             continue
         room -= cost
         taken.add(key)
-        chunk = _join(chunk, other)
+        parts.insert(len(parts) if side > 0 else 0, other)
         first, last = min(first, near), max(last, near)
         sides.append(side)
-    return chunk
-
-
-def _join(one: StoredChunk, other: StoredChunk) -> StoredChunk:
-    """Return the first of two passages that follow each other with the lines of both."""
-    early, late = sorted((one, other), key=lambda chunk: chunk.start_line)
-    return one._replace(
-        text=early.text + "\n" * (late.start_line - early.end_line) + late.text,
-        start_line=early.start_line,
-        end_line=late.end_line,
-        context=early.context,
-    )
+    text = parts[0].text
+    for above, below in pairwise(parts):
+        text += "\n" * (below.start_line - above.end_line) + below.text
+    lines = {"start_line": parts[0].start_line, "end_line": parts[-1].end_line}
+    return chunk._replace(text=text, context=parts[0].context, **lines) if parts[1:] else chunk
 
 
 _MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 120, 12

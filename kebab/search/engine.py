@@ -362,17 +362,14 @@ def select_hits(
         for rank, chunk in enumerate(found[:size], start=query.offset + 1)
     ]
     if query.detail == "best":
-        from kebab.search.budget import drop_weak_texts, grow_texts, show_matches
-
-        hits = drop_weak_texts(hits)
+        from kebab.search.budget import drop_weak_texts, grow_texts
 
         def find(names: Sequence[str]) -> list[StoredChunk]:
             match = " OR ".join(quote_term(Term(tokenize(name)[-1])) for name in names)
             return read([key for key, _ in library.search_lexical(match, query.filters, _HOLDERS)])
 
-        weigh = ranking.weigh_highlights
+        weigh, hits = ranking.weigh_highlights, drop_weak_texts(hits)
         hits = grow_texts(hits, query, library.list_extents, read, find, weigh)
-        hits = show_matches(hits, ranking.weigh_highlights)
     if query.max_tokens is None:
         return tuple(hits), more, None
     from kebab.search.budget import fit_budget

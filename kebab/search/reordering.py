@@ -82,9 +82,6 @@ _CONSTANT = (
     r"|(?:\[\w*\])?(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>])).*"
 )
 _EDGES = ".,:;#>-()[]{}?!\"'`"
-_OTHER_CASE = 0.9
-"""The share of a definition in another case."""
-
 _ASIDE_PATH = (
     r"(?:^|/)(?:tests?|specs?|t|e2e|testing|testdata|fixtures?|mocks?|__tests__|__mocks__|examples?"
     r"|samples?|demos?|bench(?:es|marks?)?|vendor|third_?party|node_modules|dist|generated)/"
@@ -198,9 +195,9 @@ def weigh_passages(
     mostly_code = sum(sum(by_file[file]) for file in code) > _MOSTLY * sum(scores.values())
     ordered = files.keys() if mostly_code else code
     definitions = {
-        chunk.key: gain
+        chunk.key
         for chunk in chunks
-        if chunk.doc_id in code and (gain := measure_definition(chunk, words.symbols))
+        if chunk.doc_id in code and is_definition(chunk, words.symbols)
     }
     is_symbol = bool(definitions) or (bool(words.symbols) and is_identifier(words.parsed.plain))
     support = {file: sum(sorted(found)[-_SUPPORTING:]) for file, found in by_file.items()}
@@ -210,21 +207,17 @@ def weigh_passages(
         for file in ordered:
             stem = PurePosixPath(files[file].path).name.partition(".")[0]
             gains[file] += _PATH * _measure_held(stem, rarities)
-    factors = {
-        file: weigh_file(chunk, words, mostly_code=mostly_code) for file, chunk in files.items()
-    }
     weights: dict[Key, float] = {}
     for chunk in chunks:
-        file, factor = chunk.doc_id, factors[chunk.doc_id]
+        file, factor = chunk.doc_id, weigh_kind(chunk, words, mostly_code=mostly_code)
         gain = gains.get(file, 0.0)
         if file in code and not is_symbol:
             gain += _measure_defined(chunk, rarities)
-            factor = weigh_symbol(chunk, factor, words)
         if factor < 1 and file not in code and not is_symbol:
             heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
             factor += (1 - factor) * _measure_held(heading, rarities)
         weights[chunk.key] = (scores[chunk.key] / best + gain) * factor
-        weights[chunk.key] += _DEFINITION * factor * definitions.get(chunk.key, 0.0)
+        weights[chunk.key] += _DEFINITION * factor * (chunk.key in definitions)
     if named is not None and not is_symbol:
         weights[named.key] += _DEFINITION
     seen: Counter[DocId] = Counter()
@@ -235,29 +228,22 @@ def weigh_passages(
     return weights
 
 
-def weigh_file(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> float:
-    """Return the factor of a passage by the kind of its file, from 0 to 1.
+def weigh_kind(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> float:
+    """Return the factor of a passage by its kind and by that of its file, from 0 to 1.
 
-    `mostly_code` says that most of what was found is code.
+    `mostly_code` says that most of what was found is code. Tests also stand beside other code, and
+    above it its licence.
     """
     code = is_code(chunk.media)
-    aside = (code or mostly_code) and not words.asks_for_aside
-    factor = _ASIDE if aside and re.search(_ASIDE_PATH, chunk.path) else 1.0
-    return factor if code or not mostly_code or words.asks_for_documents else factor * _DOCUMENT
-
-
-def weigh_symbol(chunk: StoredChunk, factor: float, words: QueryWords) -> float:
-    """Return the factor of a passage of code in a file with a factor.
-
-    Tests also stand in other files, and above each file its licence.
-    """
-    is_test = _TEST_MARK in chunk.text or any(
-        re.fullmatch(_TEST_NAME, name) for name in chunk.heading_path
-    )
-    aside = (is_test and not words.asks_for_aside) or (
-        is_licence(chunk) and not words.asks_for_documents
-    )
-    return min(factor, _ASIDE) if aside else factor
+    aside = (code or mostly_code) and re.search(_ASIDE_PATH, chunk.path)
+    if code and not aside:
+        tests = (re.fullmatch(_TEST_NAME, name) for name in chunk.heading_path)
+        aside = _TEST_MARK in chunk.text or any(tests)
+    aside = aside and not words.asks_for_aside
+    if words.asks_for_documents:
+        return _ASIDE if aside else 1.0
+    factor = _ASIDE if aside or is_licence(chunk) else 1.0
+    return factor if code or not mostly_code else factor * _DOCUMENT
 
 
 def is_licence(chunk: StoredChunk) -> bool:
@@ -268,14 +254,12 @@ def is_licence(chunk: StoredChunk) -> bool:
     return sum(bool(re.match(_COMMENT, line)) for line in lines) > _MOSTLY * len(lines)
 
 
-def measure_definition(chunk: StoredChunk, symbols: Sequence[str]) -> float:
-    """Return how well a passage of code defines one of some symbols, from 0 to 1."""
+def is_definition(chunk: StoredChunk, symbols: Sequence[str]) -> bool:
+    """Return whether a passage of code defines one of some symbols, in whatever case."""
     if chunk.context or not chunk.heading_path:
-        return 0.0
-    own = _split_parts(chunk.heading_path[-1])[-1]
-    if own in symbols:
-        return 1.0
-    return _OTHER_CASE if own.casefold() in map(str.casefold, symbols) else 0.0
+        return False
+    own = _split_parts(chunk.heading_path[-1])[-1].casefold()
+    return own in map(str.casefold, symbols)
 
 
 def find_constants(text: str) -> Iterator[re.Match[str]]:
