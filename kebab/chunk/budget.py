@@ -402,7 +402,8 @@ def trim(text: str, part: Range) -> Range | None:
 
 
 _TINY_TOKENS = 40
-_MAX_GAP = 200
+MAX_GAP = 200
+"""How much text between two blocks, such as a comment, may be in the range of a chunk."""
 
 
 class Piece(NamedTuple):
@@ -459,7 +460,7 @@ def _join_headings(cells: Iterable[list[Piece]]) -> Iterator[list[Piece]]:
 
 def _is_apart(left: Piece, right: Piece) -> bool:
     """Return whether much text that is no block, e.g. a comment, lies between two pieces."""
-    return right.where.start - left.where.end > _MAX_GAP
+    return right.where.start - left.where.end > MAX_GAP
 
 
 def _should_merge(left: Piece, right: Piece, room: int) -> bool:

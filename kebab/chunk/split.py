@@ -18,6 +18,7 @@ from operator import attrgetter
 from msgspec import Struct, field
 
 from kebab.chunk.budget import (
+    MAX_GAP,
     Budget,
     ChunkDraft,
     Context,
@@ -110,9 +111,6 @@ class LeadFinder:
         return lead
 
 
-_MAX_GAP = 200
-"""How much text between two blocks, such as a comment, may be in the range of a chunk."""
-
 _PART_CHARS = 1_000_000
 """How much of a long text is cut at once, so that a limit leaves the passages before it."""
 
@@ -157,7 +155,7 @@ def split_sections(
     sheets = {place.start: place.label for place in places}
     end = 0
     for block in blocks:
-        far = block.start - end > _MAX_GAP and len(text[end : block.start].strip()) > _MAX_GAP
+        far = block.start - end > MAX_GAP and len(text[end : block.start].strip()) > MAX_GAP
         end = block.end
         if section.blocks and end - section.blocks[0].start > _PART_CHARS:
             far = True
@@ -297,7 +295,7 @@ def _count_gaps(text: str, budget: Budget, parts: Sequence[_Part]) -> None:
     gaps = []
     for part, after in pairwise(parts):
         gap = text[part.where.end : after.where.start]
-        if 0 < len(short := gap.strip()) <= _MAX_GAP:
+        if 0 < len(short := gap.strip()) <= MAX_GAP:
             start = part.where.end + gap.index(short)
             gaps.append((part, Range(start, start + len(short))))
     sizes = budget.measure_many(text[slice(*where)] for _, where in gaps)

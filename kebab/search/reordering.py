@@ -22,10 +22,7 @@ by that one.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import PurePosixPath
-
-from msgspec import Struct
 
 from kebab.core.chunks import KeyedScore, is_front_matter
 from kebab.core.ids import DocId, DocNumber, Key
@@ -93,11 +90,11 @@ _TEST_NAME, _TEST_MARK = r"tests?|test_\w+|Test[A-Z_]\w*", "#[test]"
 
 _LICENCE, _COMMENT = r"(?i)copyright|licen[cs]e|warrant(?:y|ies)", r"\s*(?://|#(?!\w)|/?\*|--|;|%)"
 _ASIDE_WORDS = (
-    r"\b(?:tests?|testing|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench(?:mark(?:s|ing)?)?"
+    r"(?i)\b(?:tests?|testing|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench(?:mark(?:s|ing)?)?"
     r"|vendor(?:ed)?|generated)\b"
 )
 _DOCUMENT_WORDS = (
-    r"\b(?:how (?:to|do (?:i|we|you)|can (?:i|we|you)|should)|can i|should i|what is|what are"
+    r"(?i)\b(?:how (?:to|do (?:i|we|you)|can (?:i|we|you)|should)|can i|should i|what is|what are"
     r"|docs?|documentation|documented|guides?|tutorials?|readme|manual|chang(?:es|elog)|release"
     r"|licen[cs]e|migrat\w+|upgrad\w+|contribut\w+|install\w*)\b"
 )
@@ -128,12 +125,11 @@ def order_code(
     sample = passages.load_chunks([key for key, _ in ranked[:_SAMPLE]])
     if not any(is_code(chunk.media) for chunk in sample):
         return {}
-    words = QueryWords(parsed)
     best = dict(ranked[:_LIMIT])
     chunks = passages.load_chunks([*best])
     scores = {chunk.key: best[chunk.key] - spread.get(chunk.key, 0.0) for chunk in chunks}
     named = sample[0] if is_named and not is_code(sample[0].media) else None
-    weights = weigh_passages(chunks, scores, words, rarities, named)
+    weights = weigh_passages(chunks, scores, parsed.plain, rarities, named)
     order = sorted(weights, key=weights.__getitem__, reverse=True)
     return dict(zip(order, (best[chunk.key] for chunk in chunks), strict=True))
 
@@ -143,40 +139,24 @@ def has_mostly_code(chunks: Sequence[StoredChunk]) -> bool:
     return sum(is_code(chunk.media) for chunk in chunks) > _MOSTLY * len(chunks)
 
 
-class QueryWords(Struct, frozen=True, dict=True):
-    """What the words of a query say about code."""
-
-    parsed: ParsedQuery
-
-    @cached_property
-    def symbols(self) -> tuple[str, ...]:
-        """The names of symbols that a short query may be: `get` of `Router.get`, or `Router`."""
-        words = [word.strip(_EDGES) for word in self.parsed.plain.split(maxsplit=_SYMBOL_WORDS)]
-        if len(words) > _SYMBOL_WORDS:
-            return ()
-        words = [word for word in words if word not in _KINDS] or words
-        names = [
-            _split_parts(word)[-1]
-            for word in words
-            if len(word) <= _LONGEST_NAME and (len(words) == 1 or is_identifier(word))
-        ]
-        return tuple(filter(None, names))
-
-    @cached_property
-    def asks_for_aside(self) -> bool:
-        """Whether the query asks for tests, examples or copies."""
-        return re.search(_ASIDE_WORDS, self.parsed.plain, re.IGNORECASE) is not None
-
-    @cached_property
-    def asks_for_documents(self) -> bool:
-        """Whether the query asks how to use something, or for a document."""
-        return re.search(_DOCUMENT_WORDS, self.parsed.plain, re.IGNORECASE) is not None
+def list_symbols(query: str) -> list[str]:
+    """Return the names of symbols that a short query may be: `get` of `Router.get`, or `Router`."""
+    words = [word.strip(_EDGES) for word in query.split(maxsplit=_SYMBOL_WORDS)]
+    if len(words) > _SYMBOL_WORDS:
+        return []
+    words = [word for word in words if word not in _KINDS] or words
+    fitting = (
+        word
+        for word in words
+        if len(word) <= _LONGEST_NAME and (len(words) == 1 or is_identifier(word))
+    )
+    return [name for word in fitting if (name := _split_parts(word)[-1])]
 
 
 def weigh_passages(
     chunks: Sequence[StoredChunk],
     scores: Scores,
-    words: QueryWords,
+    query: str,
     rarities: Mapping[str, float],
     named: StoredChunk | None = None,
 ) -> dict[Key, float]:
@@ -194,12 +174,11 @@ def weigh_passages(
     code = {file for file, chunk in files.items() if is_code(chunk.media)}
     mostly_code = sum(sum(by_file[file]) for file in code) > _MOSTLY * sum(scores.values())
     ordered = files.keys() if mostly_code else code
+    symbols = list_symbols(query)
     definitions = {
-        chunk.key
-        for chunk in chunks
-        if chunk.doc_id in code and is_definition(chunk, words.symbols)
+        chunk.key for chunk in chunks if chunk.doc_id in code and is_definition(chunk, symbols)
     }
-    is_symbol = bool(definitions) or (bool(words.symbols) and is_identifier(words.parsed.plain))
+    is_symbol = bool(definitions) or (bool(symbols) and is_identifier(query))
     support = {file: sum(sorted(found)[-_SUPPORTING:]) for file, found in by_file.items()}
     most = max(support.values()) or 1.0
     gains = {file: _SUPPORT * support[file] / most for file in ordered}
@@ -209,7 +188,7 @@ def weigh_passages(
             gains[file] += _PATH * _measure_held(stem, rarities)
     weights: dict[Key, float] = {}
     for chunk in chunks:
-        file, factor = chunk.doc_id, weigh_kind(chunk, words, mostly_code=mostly_code)
+        file, factor = chunk.doc_id, weigh_kind(chunk, query, mostly_code=mostly_code)
         gain = gains.get(file, 0.0)
         if file in code and not is_symbol:
             gain += _measure_defined(chunk, rarities)
@@ -228,19 +207,19 @@ def weigh_passages(
     return weights
 
 
-def weigh_kind(chunk: StoredChunk, words: QueryWords, *, mostly_code: bool) -> float:
+def weigh_kind(chunk: StoredChunk, query: str, *, mostly_code: bool) -> float:
     """Return the factor of a passage by its kind and by that of its file, from 0 to 1.
 
     `mostly_code` says that most of what was found is code. Tests also stand beside other code, and
     above it its licence.
     """
     code = is_code(chunk.media)
-    aside = (code or mostly_code) and re.search(_ASIDE_PATH, chunk.path)
+    aside = (code or mostly_code) and re.search(_ASIDE_PATH, chunk.path) is not None
     if code and not aside:
         tests = (re.fullmatch(_TEST_NAME, name) for name in chunk.heading_path)
         aside = _TEST_MARK in chunk.text or any(tests)
-    aside = aside and not words.asks_for_aside
-    if words.asks_for_documents:
+    aside = aside and re.search(_ASIDE_WORDS, query) is None
+    if re.search(_DOCUMENT_WORDS, query):
         return _ASIDE if aside else 1.0
     factor = _ASIDE if aside or is_licence(chunk) else 1.0
     return factor if code or not mostly_code else factor * _DOCUMENT

@@ -71,18 +71,17 @@ def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
     assert fit_budget([good, weak], query, lambda _: {}) == ([good, bare], None)
 
 
-def test_of_code_only_the_files_of_the_better_hits_have_further_texts():
-    good, other, same = build_page("sww")
-    other = other._replace(chunk=other.chunk._replace(media="text/x-python"))
-    chunk = same.chunk._replace(media="text/x-python", doc_id=good.chunk.doc_id)
-    same = same._replace(chunk=chunk)
+def test_weak_code_beside_better_hits_has_only_the_lines_of_its_best_match():
+    lines = [*(f"step {number}" for number in range(9)), "a line", *"bcdefgh"]
+    section = Section("f", "g", media="text/x-python")
+    section.chunks[1] = section.chunks[1]._replace(text="\n".join(lines), start_line=21)
+    good, weak = section.grow(0, 1)
+    weak = weak._replace(confidence="weak")
 
-    assert [bool(hit.snippet.text) for hit in drop_weak_texts([good, other, same])] == [
-        True,
-        False,
-        True,
-    ]
-    assert all(hit.snippet.text for hit in drop_weak_texts([other, same]))
+    assert drop_weak_texts([good, weak]) == [good, weak._replace(snippet=Snippet(""))]
+    assert drop_weak_texts([weak]) == [weak]
+    shown = section.show(*drop_weak_texts([good, weak]))[1]
+    assert (get_lines(shown), shown.snippet.text) == ((30, 35), "\n".join(lines[9:15]))
 
 
 class Section:
@@ -114,8 +113,16 @@ class Section:
             )
             for rank, number in enumerate(numbers, 1)
         ]
+        return self.show(*hits, **query)
+
+    def show(self, *hits, **query):
+        """Return hits after they have grown."""
         asked = Query(text="x", detail="best", **query)
-        return grow_texts(hits, asked, self.list_extents, self.read, lambda _: {"line": 1.0})
+
+        def find(names):
+            return [one for one in self.chunks if any(name in one.text for name in names)]
+
+        return grow_texts(hits, asked, self.list_extents, self.read, find, lambda _: {"line": 1.0})
 
 
 def get_lines(hit):
@@ -157,12 +164,6 @@ def test_no_line_is_shown_twice():
     assert [get_lines(hit) for hit in hits] == [(1, 4), (6, 9), (11, 14)]
 
 
-def test_code_grows_into_the_symbols_beside_its_own():
-    (hit,) = Section("A", "B", "C", media="text/x-python").grow(1)
-
-    assert (get_lines(hit), hit.symbol) == ((1, 14), (6, 9))
-
-
 def test_a_passage_of_code_names_the_lines_of_its_symbol():
     section = Section("f", "g", "g", "h", media="text/x-python")
     (weak,) = section.grow(2, score=0.1)
@@ -177,9 +178,12 @@ def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_fo
     outer, own, _ = section.chunks
     wanted = form.format("MAX_LINES")
     values = [wanted, form.format("OTHER_LINES"), form.format("MAX_TEXTS"), "LINE_KINDS == 8"]
-    section.chunks[0] = outer._replace(text="\n".join(values))
+    section.chunks[0] = outer._replace(text="\n".join(values), doc_id=own.doc_id)
     section.chunks[1] = own._replace(text="if MAX_LINES > MAX_TEXTS or LINE_KINDS:")
     (hit,) = section.grow(1, score=0.1)
+    section.chunks[0] = section.chunks[0]._replace(doc_id="other", path="limits.py", start_line=7)
+    (other,) = section.grow(1, score=0.1)
 
-    assert hit.chunk.context == wanted
+    assert hit.chunk.context == f"1: {wanted}"
+    assert other.chunk.context == f"limits.py:7: {wanted}"
     assert hit.snippet.text == "if MAX_LINES > MAX_TEXTS or LINE_KINDS:"

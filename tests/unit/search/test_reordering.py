@@ -40,7 +40,7 @@ def test_notes_keep_their_order():
 
 
 def test_another_file_comes_before_a_further_passage_of_the_first():
-    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.6)]
+    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.8)]
 
     assert _order("close idle sockets", *rows) == ["a.py", "b.py", "a.py"]
 
@@ -56,7 +56,7 @@ def test_the_diversity_penalty_does_not_count_twice():
 
     found = _order("close idle sockets", *rows, spread={Key(2): -0.5})
 
-    assert found == ["a.py#second", "b.py#other", "a.py#first"]
+    assert found == ["a.py#second", "a.py#first", "b.py#other"]
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,30 @@ def test_the_words_of_the_query_are_looked_for_in_the_path():
     rows = [("a.py", 0.9), ("net/sockets.py", 0.8)]
 
     assert _order("close idle sockets", *rows)[0] == "net/sockets.py"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("b.py", 0.6, "close_idle_sockets"),
+        ("b.py", 0.6, "f", "IDLE_SOCKETS = 5"),
+        ("b.h", 0.6, "", "#define IDLE_SOCKETS 5"),
+        ("b.c", 0.6, "", "static const char *idle_sockets[2] = {"),
+        ("b.ts", 0.6, "f", "  idleSock: number = 5;"),
+    ],
+)
+def test_what_a_passage_defines_counts_by_its_name(row):
+    assert _order("close idle sockets", ("a.py", 0.9, "g", "x == idle_sockets"), row)[0][0] == "b"
+
+
+@pytest.mark.parametrize(
+    ("symbol", "text"),
+    [("tests.close_sockets", ""), ("test_close", ""), ("close", "#[test]"), ("", "# Licence: MIT")],
+)
+def test_tests_and_licences_inside_of_a_file_come_later(symbol, text):
+    row = ("a.rs", 0.9, symbol, text)
+
+    assert _order("close idle sockets", row, ("b.rs", 0.5, "f"))[0] == "b.rs#f"
 
 
 @pytest.mark.parametrize(
