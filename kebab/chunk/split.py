@@ -39,7 +39,7 @@ MAX_SHARE = 3
 
 _KINDS_WITH_LEAD = frozenset({BlockKind.TABLE, BlockKind.CODE})
 _NOT_BLANK = re.compile(r"\S")
-_COMMENT = re.compile(r"\s*(?://|#(?![\[\w])|/?\*|--|;|%)")
+_COMMENT = re.compile(r"\s*(?://|#(?![\[\w])|/?\*|--\s|;|%)")
 _RULE_LINE = re.compile(r"[\s|:+=-]+\Z")
 
 

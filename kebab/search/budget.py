@@ -23,7 +23,7 @@ from kebab.core.chunks import Extent
 from kebab.core.ids import Key
 from kebab.core.media import is_code
 from kebab.core.queries import Hit, Query, Snippet, StoredChunk
-from kebab.search.reordering import find_constants, is_licence
+from kebab.search.reordering import CONSTANT, is_licence
 from kebab.search.snippet import cut_snippet, highlight_text
 from kebab.text.model_input import estimate_tokens
 from kebab.text.tokenizer import collect_all_tokens
@@ -119,17 +119,12 @@ def _shorten_hit(hit: Hit, room: int, weights: Mapping[str, float]) -> Hit:
     return hit
 
 
-_FEW = 2
-"""Where so few hits are better than weak, the answer, or a part of it, is often in a weak one."""
+_FEW, _MORE_TEXTS = 2, 2
+"""Where so few hits are better than weak, the answer, or a part of it, is often in a weak one, and
+so many of these have their text."""
 
-_MORE_TEXTS = 2
-"""The number of weak hits that have their text then."""
-
-_GROWN_TOKENS = 700
-"""The most estimated tokens of a text that grows."""
-
-_GROWN_PAGE_TOKENS = 1000
-"""The most estimated tokens of a page whose texts grow, where the request sets no other limit."""
+_GROWN_TOKENS, _GROWN_PAGE_TOKENS = 700, 1000
+"""The most estimated tokens of a text that grows, and of its page where the request sets none."""
 
 _BLANK_LINES = 2
 """Two passages follow each other when at most this many line numbers, so one blank line, are
@@ -289,7 +284,7 @@ are looked up."""
 
 _is_literal = re.compile(r"[=\w][^=\w]*\b\d[^=]*\Z").search
 """A line that ends with a number or a term of numbers."""
-_find_names = re.compile(r"\b[A-Za-z_]\w{3,}\b").findall
+_find_names = re.compile(r"\b_*[A-Za-z]\w{3,}\b").findall
 
 
 def _explain_code(
@@ -326,7 +321,7 @@ def _find_constants(
     found: dict[str, str] = {}
     for holder in sorted(holders, key=lambda one: one.doc_id != chunk.doc_id):
         place = "" if holder.doc_id == chunk.doc_id else f"{holder.path}:"
-        for one in find_constants(holder.text):
+        for one in re.finditer(CONSTANT, holder.text):
             name, line = one["name"], one[0].strip()
             is_constant = name.isupper() or (name[0].isupper() and one["words"])
             if name not in names or name in found or len(line) > _LONGEST_CONSTANT:

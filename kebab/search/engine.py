@@ -361,8 +361,11 @@ def select_hits(
         _build_hit(ranking, chunk, query, rank)
         for rank, chunk in enumerate(found[:size], start=query.offset + 1)
     ]
+    if query.detail != "best" and query.max_tokens is None:
+        return tuple(hits), more, None
+    from kebab.search.budget import drop_weak_texts, fit_budget, grow_texts
+
     if query.detail == "best":
-        from kebab.search.budget import drop_weak_texts, grow_texts
 
         def find(names: Sequence[str]) -> list[StoredChunk]:
             match = " OR ".join(quote_term(Term(tokenize(name)[-1])) for name in names)
@@ -372,8 +375,6 @@ def select_hits(
         hits = grow_texts(hits, query, library.list_extents, read, find, weigh)
     if query.max_tokens is None:
         return tuple(hits), more, None
-    from kebab.search.budget import fit_budget
-
     first_keys = {result.first for result in ranking.results}
     firsts = [place for place, hit in enumerate(hits) if hit.chunk.key in first_keys]
     required = max(firsts, default=0) + 1

@@ -5,6 +5,7 @@ often come from one file, from its tests, or from the page that documents it. Wh
 the best candidates, their order takes into account:
 
 - the other passages of the file that match, and the words of its name;
+- the names of the symbols and constants that a passage defines;
 - the kind of file: tests, examples, copies and generated files, and documents beside code;
 - the symbol that a query is, whose definition comes before its uses;
 - the passages of the same file that come before.
@@ -21,7 +22,7 @@ by that one.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from kebab.core.chunks import KeyedScore, is_front_matter
@@ -37,11 +38,8 @@ from kebab.text.tokenizer import collect_tokens
 CODE, DOCUMENTS, BARE = "code", "documents", "bare"
 """The names of the boosts."""
 
-_LIMIT = 100
-"""How many of the best candidates are ordered."""
-
-_SAMPLE = 30
-"""Code is ordered when it is among so many of the best candidates."""
+_LIMIT, _SAMPLE = 100, 30
+"""So many of the best candidates are ordered, when code is among so many of them."""
 
 _FURTHER, _MOST_FURTHER = 0.85, 6
 """What remains of the weight of a passage for every better one of its file, up to so many."""
@@ -62,22 +60,21 @@ _ABBREVIATED, _LEAST_LETTERS = 0.8, 3
 _DEFINITION = 1.0
 """What a definition gains when the query is its name."""
 
-_ASIDE = 0.3
-"""The weight of tests, examples and copies."""
-
-_DOCUMENT = 0.7
-"""The weight of what is no code where most of what was found is code."""
+_ASIDE, _DOCUMENT = 0.3, 0.7
+"""The weight of tests, examples and copies, and of what is no code where most of the rest is."""
 
 _MOSTLY = 0.5
 _SYMBOL_WORDS, _LONGEST_NAME = 2, 100
 _KINDS = split_names(
     "class def enum fn func function interface macro method module protocol struct trait type"
 )
-_CONSTANT = (
-    r"^[ \t]*(?:(?P<macro>#[ \t]*define[ \t]+)|(?P<words>(?:[\w\[\]*&?]+[ \t]+)*))[*&]*"
+CONSTANT = (
+    r"(?m)^[ \t]*(?:(?P<macro>#[ \t]*define[ \t]+)|(?P<words>(?:[\w\[\]*&?]+[ \t]+)*))[*&]*"
     r"(?P<name>\w{4,})(?(macro)[ \t]+\S"
     r"|(?:\[\w*\])?(?:[ \t]*:[^=\n(]{1,60})?[ \t]*=(?![=>])).*"
 )
+"""A line that gives a value to a name, and the words before the name."""
+
 _EDGES = ".,:;#>-()[]{}?!\"'`"
 _ASIDE_PATH = (
     r"(?:^|/)(?:tests?|specs?|t|e2e|testing|testdata|fixtures?|mocks?|__tests__|__mocks__|examples?"
@@ -241,14 +238,9 @@ def is_definition(chunk: StoredChunk, symbols: Sequence[str]) -> bool:
     return own in map(str.casefold, symbols)
 
 
-def find_constants(text: str) -> Iterator[re.Match[str]]:
-    """Yield the lines of a passage that give a value to a name, with the words before the name."""
-    return re.finditer(_CONSTANT, text, re.MULTILINE)
-
-
 def _measure_defined(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
     """Return the weight of the query in the names of the symbols and constants of a passage."""
-    constants = {one["name"] for one in find_constants(chunk.text)}
+    constants = {one["name"] for one in re.finditer(CONSTANT, chunk.text)}
     best = max(
         (_measure_held(name, rarities) for name in {*chunk.heading_path[-1:], *constants}),
         default=0.0,
