@@ -110,10 +110,10 @@ class SearchRequest(
     """The least confidence of a hit."""
     detail: DetailName = "snippets"
     """The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole
-    passage (`passages`), or the whole passage of the hits that may answer (`best`): those above
-    `weak`, the first of each query, what continues them, and where few are above `weak` the first
-    weak ones. With `best`, hits above `weak` reach further in their section, up to 700 tokens,
-    while the page has room: `max_tokens`, or 1,000 tokens."""
+    passage (`passages`), or the passage of the hits that may answer (`best`): those above `weak`,
+    the first of each query, what continues them, and the first weak ones where few are above; other
+    code has the lines of its best match. With `best`, hits above `weak` reach further in their
+    section, up to 700 tokens, while the page has room: `max_tokens`, or 1,000 tokens."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
@@ -201,8 +201,8 @@ class SearchHit(Record, frozen=True, kw_only=True, tag="search_hit.v1"):
     text_highlights: list[tuple[int, int]] | UnsetType = UNSET
     """Matches as [start, end) code points of `text`."""
     context: str | UnsetType = UNSET
-    """Text from elsewhere in the document without which the passage cannot be understood: the
-    header row of its table, or the signature of its function; absent where there is none."""
+    """Text from elsewhere without which the passage cannot be understood: the header row of its
+    table, the signature of its function, constants that it names; absent where there is none."""
     queries: list[int] | UnsetType = UNSET
     """The queries that found it, as indexes of the `queries` of the response."""
     citation: Citation

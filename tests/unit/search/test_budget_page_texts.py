@@ -3,6 +3,7 @@
 import pytest
 
 from kebab.core.chunks import Extent
+from kebab.core.ids import DocId
 from kebab.core.queries import Hit, Query, Snippet
 from kebab.search.budget import (
     drop_weak_texts,
@@ -181,7 +182,9 @@ def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_fo
     section.chunks[0] = outer._replace(text="\n".join(values), doc_id=own.doc_id)
     section.chunks[1] = own._replace(text="if MAX_LINES > MAX_TEXTS or LINE_KINDS:")
     (hit,) = section.grow(1, score=0.1)
-    section.chunks[0] = section.chunks[0]._replace(doc_id="other", path="limits.py", start_line=7)
+    section.chunks[0] = section.chunks[0]._replace(
+        doc_id=DocId("other"), path="limits.py", start_line=7
+    )
     (other,) = section.grow(1, score=0.1)
 
     assert hit.chunk.context == f"1: {wanted}"
