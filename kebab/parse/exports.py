@@ -4,11 +4,10 @@ Each conversation, day or note is a section.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import PurePosixPath
-from types import MappingProxyType
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -26,6 +25,9 @@ from kebab.text.dates import parse_date
 _SLACK_LINK = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>")
 _MAX_MESSAGES = 50_000
 _MAX_MESSAGE_CHARS = 20_000
+_UNSHOWN = "hidden messages, other branches, thoughts and fields of chats"
+_CITATION = re.compile("\ue200[^\ue201]*\ue201")
+"""A mark of ChatGPT that its program shows as a link."""
 
 
 class Message(NamedTuple):
@@ -37,11 +39,10 @@ class Message(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """The messages below one heading, and those that its program does not show, by their kind."""
+    """The messages below one heading."""
 
     title: str
     messages: list[Message]
-    hidden: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class ChatExportParser:
@@ -79,9 +80,7 @@ class ChatExportParser:
                     for block in document.blocks
                 )
                 builder.add_blocks(document._replace(blocks=tuple(blocks)))
-                builder.leave_out("ends of long messages", message.text[_MAX_MESSAGE_CHARS:])
-            for reason, texts in conversation.hidden.items():
-                builder.leave_out(reason, "\n".join(texts))
+        builder.leave_out_unknown(_UNSHOWN, _find_texts(content))
         warnings = [] if left else [f"only the first {_MAX_MESSAGES:,} messages are searched"]
         if cut:
             warnings.append(f"long messages are cut at {_MAX_MESSAGE_CHARS:,} characters: {cut}")
@@ -98,19 +97,16 @@ def read_conversations(content: object, path: str, users: object = None) -> Iter
     """
     entries = list_records(content)
     if entries and "mapping" in entries[0]:
-        yield from map(_read_chatgpt, entries)
+        for one in entries:
+            yield _name(one, "title", reversed([*_read_chatgpt(one)]))
     elif entries and "chat_messages" in entries[0]:
         for one in entries:
-            said = [part for it in list_records(one["chat_messages"]) for part in _list_parts(it)]
-            thoughts = [text for part in said if (text := get_text(part, "thinking"))]
-            chat = _name(one, "name", _read_claude(one))
-            yield chat._replace(hidden={"thoughts of models": thoughts})
+            yield _name(one, "name", _read_claude(one))
     elif entries and "ts" in entries[0]:
         file = PurePosixPath(path)
         title = f"{file.parent.name} {file.stem}".strip()
         people = _list_people(entries, users)
-        shown = (one for one in entries if one.get("text") or one.get("files"))
-        yield Conversation(title, [_read_slack(one, people) for one in shown])
+        yield Conversation(title, [_read_slack(one, people) for one in entries])
 
 
 def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Conversation:
@@ -120,112 +116,108 @@ def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Co
     return Conversation(f"{title} ({day})" if day else title, said)
 
 
-def _read_chatgpt(entry: Mapping[str, Any]) -> Conversation:
-    """Return the messages of the branch that is shown, which is read from its end."""
+_NO_WORDS = ("type", "role", "status", "sender", "id", "url", "slug", "model")
+"""The ends of the keys whose values are no words of people."""
+
+
+def _find_texts(value: object, keys: Collection[str] = (), key: str = "") -> Iterator[str]:
+    """Yield the texts at any depth of a value, those of some keys or all, in their order."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _find_texts(inner, keys, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _find_texts(inner, keys, key)
+    elif isinstance(value, str) and value:
+        if key in keys or (not keys and not key.endswith(_NO_WORDS)):
+            yield value
+
+
+def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:
+    """Yield the messages of the branch that is shown, from its end."""
     nodes = entry["mapping"] if isinstance(entry["mapping"], dict) else {}
-    found: list[Message] = []
-    hidden: list[str] = []
-    number, seen = entry.get("current_node"), set()
+    number, seen = entry.get("current_node") or next(reversed(nodes), None), set()
     while isinstance(number, str) and number not in seen and isinstance(nodes.get(number), dict):
         seen.add(number)
         said = nodes[number].get("message")
-        if isinstance(said, dict):
-            role, metadata = get_text(said.get("author"), "role"), said.get("metadata")
-            facts = metadata if isinstance(metadata, dict) else {}
-            content = said.get("content")
-            is_hidden = role == "system" or facts.get("is_visually_hidden_from_conversation")
-            is_hidden = is_hidden or get_text(content, "content_type") == "thoughts"
-            texts = [*_list_texts(content)]
-            if is_hidden:
-                hidden += texts
-                texts = []
-            texts += [get_text(one, "name") for one in list_records(facts.get("attachments"))]
-            text = "\n\n".join(filter(None, texts))
-            found.append(Message(role, text, _read_time(said.get("create_time"))))
         number = nodes[number].get("parent")
-    others = list_records([node for one, node in nodes.items() if one not in seen])
-    said_there = list_records([node.get("message") for node in others])
-    branches = [text for one in said_there for text in _list_texts(one.get("content"))]
-    shown = _name(entry, "title", reversed(found))
-    return shown._replace(hidden={"hidden messages": hidden, "other branches of chats": branches})
+        if not isinstance(said, dict):
+            continue
+        role, metadata = get_text(said.get("author"), "role"), said.get("metadata")
+        facts = metadata if isinstance(metadata, dict) else {}
+        if role != "system" and not facts.get("is_visually_hidden_from_conversation"):
+            texts = [*_list_texts(said.get("content"))]
+            texts += _find_texts(facts.get("attachments"), ("name",))
+            yield Message(role, "\n\n".join(texts), _read_time(said.get("create_time")))
 
 
 def _list_texts(content: object) -> Iterator[str]:
-    """Yield the texts of a message of ChatGPT: what was typed, spoken, run, or written beside."""
-    if not isinstance(content, dict):
+    """Yield the texts of a message of ChatGPT: what was typed, spoken, run, read or drawn."""
+    if get_text(content, "content_type") in {"code", "execution_output"}:
+        yield f"```{get_text(content, 'language')}\n{get_text(content, 'text')}\n```"
         return
-    kind, text = get_text(content, "content_type"), get_text(content, "text")
-    if kind in {"code", "execution_output"} and text:
-        yield f"```{get_text(content, 'language')}\n{text}\n```"
-    elif text:
-        yield text
-    for thought in list_records(content.get("thoughts")):
-        yield f"{get_text(thought, 'summary')} {get_text(thought, 'content')}"
-    parts = content.get("parts")
-    for part in parts if isinstance(parts, list) else ():
-        if not isinstance(part, str):
-            yield get_text(part, "text")
-        elif part.startswith("{") and (written := get_text(load_json(part), "content")):
-            yield written
-        else:
-            yield part
-
-
-def _list_parts(said: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return list_records(said.get("content"))
+    for text in _find_texts(content, ("title", "text", "parts", "result", "prompt")):
+        # A document that was written beside the chat is an object in a text.
+        written = _find_texts(load_json(text), ("name", "content")) if text[0] == "{" else ()
+        yield "\n\n".join(written) or _CITATION.sub("", text)
 
 
 def _read_claude(entry: Mapping[str, Any]) -> Iterator[Message]:
     for said in list_records(entry["chat_messages"]):
-        parts = _list_parts(said)
+        parts = list_records(said.get("content"))
         texts = [get_text(said, "text") or "\n".join(get_text(part, "text") for part in parts)]
         # An artifact is what a tool wrote; an attachment has the text of a file.
-        for part in parts:
-            texts += [get_text(part.get("input"), key) for key in ("title", "content", "code")]
-        for one in list_records(said.get("attachments")):
-            texts += [get_text(one, "file_name"), get_text(one, "extracted_content")]
-        texts += [get_text(one, "file_name") for one in list_records(said.get("files"))]
+        inputs = [part.get("input") for part in parts]
+        texts += _find_texts(inputs, ("title", "content", "code", "new_str", "query"))
+        files = [said.get("attachments"), said.get("files")]
+        texts += _find_texts(files, ("file_name", "extracted_content"))
         text = "\n\n".join(filter(None, texts))
         yield Message(get_text(said, "sender"), text, get_text(said, "created_at")[:10])
 
 
+_SLACK_CARD = ("author_name", "pretext", "title", "text", "value")
+"""What the card of a program or of a link says."""
+
+
 def _read_slack(said: Mapping[str, Any], people: Mapping[str, str]) -> Message:
-    profile = said.get("user_profile")
-    names = (get_text(profile, "display_name"), get_text(profile, "real_name"))
     user = get_text(said, "user")
-    speaker = next(filter(None, (*names, people.get(user, user))), "")
-    text = _SLACK_LINK.sub(lambda link: _read_slack_link(link, people), get_text(said, "text"))
-    files = (
-        get_text(one, "title") or get_text(one, "name") for one in list_records(said.get("files"))
-    )
-    return Message(speaker, "\n\n".join(filter(None, (unescape(text), *files))))
+    speaker = people.get(user) or get_text(said, "username") or user
+    text = get_text(said, "text")
+    if not text:  # it is in blocks only
+        found = _find_texts(said.get("blocks"), ("text", "url", "user_id"))
+        text = " ".join(people.get(one, one) for one in found)
+    texts = [text, *_find_texts(said.get("attachments"), _SLACK_CARD)]
+    for one in list_records(said.get("files")):
+        texts += [get_text(one, "title") or get_text(one, "name")]
+        texts += [get_text(one, "plain_text") or get_text(one, "preview")]
+    linked = (_SLACK_LINK.sub(lambda link: _read_slack_link(link, people), it) for it in texts)
+    return Message(speaker, "\n\n".join(filter(None, map(unescape, linked))))
 
 
 def _list_people(entries: list[dict[str, Any]], users: object) -> dict[str, str]:
-    """Return the names of people by their ids, from the list of users and from messages."""
+    """Return the names of people by their ids, from messages and from the list of users."""
     found = {}
-    for one in list_records(users):
-        profile = one.get("profile")
-        names = (
-            get_text(profile, "display_name"),
-            get_text(one, "real_name"),
-            get_text(one, "name"),
-        )
-        found[get_text(one, "id")] = next(filter(None, names), "")
-    for one in entries:
-        profile = one.get("user_profile")
-        if name := get_text(profile, "display_name") or get_text(profile, "real_name"):
-            found.setdefault(get_text(one, "user"), name)
-    return {key: name for key, name in found.items() if key and name}
+    people = ((one, one.get("profile"), "id") for one in list_records(users))
+    for one, profile, key in (
+        *((one, one.get("user_profile"), "user") for one in entries),
+        *people,
+    ):
+        names = (get_text(profile, "display_name"), get_text(profile, "real_name"))
+        name = next(filter(None, (*names, get_text(one, "real_name"), get_text(one, "name"))), "")
+        if name:
+            found[get_text(one, key)] = name
+    return found
 
 
 def _read_slack_link(link: re.Match[str], people: Mapping[str, str]) -> str:
-    """Return what Slack shows for `<@U1>`, `<#C1|name>` and `<https://…|text>`."""
+    """Return what Slack shows for `<@U1>`, `<#C1|name>`, `<!here>` and `<https://…|text>`."""
     target, label = link[1], link[2] or ""
     if target.startswith("@"):
         return f"@{label or people.get(target[1:], target[1:])}"
     if target.startswith("#"):
         return f"#{label or target[1:]}"
+    if target.startswith("!"):
+        return label or f"@{target[1:]}"
     return f"[{label}]({target})" if label else target
 
 

@@ -39,6 +39,7 @@ _NOTES = {
     "endnoteReference": "endnote",
     "commentReference": "comment",
 }
+_ASIDE_PARTS = ("glossaryDocument", "footnotes", "endnotes", "comments")
 _SCRIPT_MARKS = {"superscript": SUPERSCRIPT, "subscript": SUBSCRIPT}
 _ANY_TEXT = re.compile(
     rb"<(?:\w+:)?(?:t|delText)(?:\s[^<>]*)?>([^<]+)<"
@@ -218,6 +219,9 @@ class _BodyReader:
         for relation in self._package.read_relations(self._package.main).values():
             if relation.kind == "aFChunk" and not relation.external:
                 self._leave_out_file(self._package.find(relation.target) or b"")
+        # Notes that nothing refers to, and building blocks, are in parts of their own.
+        parts = (self._package.find_related(self._package.main, kind) for kind in _ASIDE_PARTS)
+        data += b"".join(self._package.find(part) or b"" for part in parts if part)
         found = (one.decode("utf-8", "replace") for it in _ANY_TEXT.findall(data) for one in it)
         self._builder.leave_out_unknown("other text of the file", map(unescape, found))
         return self._builder.build(path, metadata, links=self._inline.links)

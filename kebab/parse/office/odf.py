@@ -108,7 +108,7 @@ class _Reader:
     def __init__(self, document: office.OpenDocument) -> None:
         self.builder = TextBuilder()
         self.styles = _Styles()
-        self.headers: list[Element] = []
+        self.masters: list[Element] = []
         self.body = b""
         self._document = document
         self._links: list[str] = []
@@ -356,7 +356,12 @@ class OdtParser:
         for element in _read_body(document, reader, "text"):
             reader.add_block(element)
         reader.builder.end_run()
-        margins = ((get_local_tag(one.tag), reader.list_texts(one)) for one in reader.headers)
+        margins = (
+            (get_local_tag(one.tag).partition("-")[0], reader.list_texts(one))
+            for page in reader.masters
+            for one in page
+            if get_local_tag(one.tag).startswith(("header", "footer"))
+        )
         office.add_margins(reader.builder, margins)
         return reader.build(path)
 
@@ -395,6 +400,10 @@ class OdpParser:
                 reader.add_shape(shape)
             for quote in quotes:
                 reader.builder.add_quote(quote)
+        # Shapes of a class have an example of the text that slides put there.
+        others = [one for page in reader.masters for one in page if not get_attribute(one, "class")]
+        texts = chain.from_iterable(map(reader.list_texts, others))
+        reader.builder.leave_out_unknown(office.MASTERS, texts)
         return reader.build(path)
 
 
@@ -402,7 +411,7 @@ def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Ite
     """Yield the elements of the body; styles are read on the way."""
     common = document.find_tree("styles.xml")
     reader.styles.add(common)
-    reader.headers += _list_headers(common)
+    reader.masters += find_all(common, "master-page")
     content = document.read(office.CONTENT)
     reader.body = content[content.find(b"<office:body") :]
     for element in read_children(content, office.CONTENT, _ROOTS | {kind}):
@@ -410,14 +419,8 @@ def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Ite
         if tag in {"automatic-styles", "styles"}:
             reader.styles.add(element)
         elif tag == "master-styles":
-            reader.headers += _list_headers(element)
+            reader.masters += find_all(element, "master-page")
         elif tag in _KINDS and tag != kind:
             raise build_refusal(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
         else:
             yield element
-
-
-def _list_headers(root: Element | None) -> Iterator[Element]:
-    """Yield the headers and footers of the master pages within an element."""
-    for page in find_all(root, "master-page"):
-        yield from list_children(page, "header", "footer")

@@ -138,22 +138,22 @@ ADDRESSES = "addresses of links"
 
 
 CHART_ROWS = "rows of long charts"
+MASTERS = "texts of layouts and master pages"
 CONTENTS = "tables of contents"
 """What the text is that repeats headings, and is left out."""
 
-_PAGE_NUMBER = re.compile(r"\W*(?:[^\W\d]+\s+)?\d{1,5}(?:\W+(?:[^\W\d]+\W+)?\d{1,5})?\W*")
-_LONGEST_PAGE_NUMBER = 40
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:(?:p|pg|page|s|seite|p[áa]g(?:ina)?|sid[ae]|strona|sivu|oldal|стр(?:аница)?|쪽|페이지)\W*)?"
+    r"\d{1,5}(?:\W+(?:(?:of|von|sur|de|di|van|av|z|из)\W+)?\d{1,5})?\W*",
+    re.IGNORECASE,
+)
 
 
 def add_margins(builder: TextBuilder, margins: Iterable[tuple[str, Iterable[str]]]) -> None:
     """Add headers and footers of pages, each text once and without lines such as `Page 3 of 7`."""
     kinds: dict[str, str] = {}
     for kind, lines in margins:
-        text = " ".join(
-            line
-            for line in lines
-            if len(line) > _LONGEST_PAGE_NUMBER or not _PAGE_NUMBER.fullmatch(line)
-        )
+        text = " ".join(line for line in lines if not _PAGE_NUMBER.fullmatch(line))
         kinds[text] = kind
     for text, kind in kinds.items():
         builder.add_quote(f"{kind.capitalize()}: {text}" if text else "")

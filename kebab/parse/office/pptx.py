@@ -1,7 +1,8 @@
 """Reads PowerPoint presentations (`.pptx`): each slide is a place, its title a heading."""
 
+import re
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from operator import itemgetter
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -79,6 +80,7 @@ def read_table(table: Element) -> list[list[str]]:
 
 
 _TITLES = frozenset({"title", "ctrTitle"})
+_LAYOUT = re.compile(r"ppt/slide(?:Layout|Master)s/[^/]+\.xml")
 _NO_NOTES = frozenset({"sldImg", "sldNum", "hdr", "ftr", "dt"})
 """What a page of notes shows of its slide and of the deck."""
 
@@ -100,6 +102,7 @@ class _DeckReader:
         self._builder = TextBuilder()
         self._links: list[str] = []
         self._addresses: list[str] = []
+        self._unread: list[str] = []
         self._footers: set[str] = set()
         self._authors: dict[str, str] = {}
 
@@ -118,6 +121,11 @@ class _DeckReader:
             if slide is not None:
                 self._builder.begin_place(Place(0, number, of=len(parts)))
                 self._add_slide(slide, part, number)
+        layouts = filter(_LAYOUT.fullmatch, package.names)
+        for shape in chain.from_iterable(map(list_shapes, map(package.find_tree, layouts))):
+            if not shape.role and next(find_all(shape.element, "ph"), None) is None:
+                self._unread.append(office.join_paragraphs(shape.element))
+        self._builder.leave_out_unknown(office.MASTERS, self._unread)
         self._builder.leave_out_unknown(office.ADDRESSES, self._addresses)
         return self._builder.build(path, package.read_metadata(), links=self._links)
 
@@ -168,12 +176,10 @@ class _DeckReader:
         """Yield the notes of the speaker and the comments of a slide, which may be empty."""
         for relation in relations:
             if relation.kind == "notesSlide":
-                shapes = list_shapes(self._package.find_tree(relation.target))
-                bodies = (
-                    office.join_paragraphs(one.element, "\n")
-                    for one in shapes
-                    if one.role not in _NO_NOTES
-                )
+                bodies = []
+                for shape in list_shapes(self._package.find_tree(relation.target)):
+                    text = office.join_paragraphs(shape.element, "\n")
+                    (self._unread if shape.role in _NO_NOTES else bodies).append(text)
                 text = "\n".join(filter(None, bodies))
                 yield f"Notes: {text}" if text else ""
             elif relation.kind == "comments":

@@ -71,7 +71,33 @@ def test_the_thoughts_of_a_model_are_left_out():
     content = [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Yes."}]
     document = parse([{"name": "One", "chat_messages": [{"sender": "a", "content": content}]}])
     assert document.text == "# One\n\n**a:** Yes."
-    assert document.omissions == (("thoughts of models", "hm"),)
+    assert [one.text for one in document.omissions] == ["hm"]
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ({"ts": "1", "username": "Bot", "attachments": [{"title": "Card"}]}, "**Bot:** Card"),
+        ({"ts": "1", "user": "U1", "blocks": [{"e": [{"text": "Block"}]}]}, "**U1:** Block"),
+        ({"ts": "1", "user": "U1", "files": [{"name": "a", "preview": "b"}]}, "**U1:** a\n\nb"),
+        ({"ts": "1", "user": "U1", "text": "At <!date^1^x|noon> <!here>"}, "**U1:** At noon @here"),
+    ],
+)
+def test_a_message_of_slack_has_what_its_program_shows(said, text):
+    assert parse([said], "c/2024-03-01.json").text.partition("\n\n")[2] == text
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"content_type": "tether_browsing_display", "result": "Page"}, "Page"),
+        ({"content_type": "text", "parts": ["Yes\ue200cite\ue202x\ue201."]}, "Yes."),
+        ({"content_type": "text", "parts": ['{"name": "N", "content": "C"}']}, "N\n\nC"),
+    ],
+)
+def test_a_message_of_chatgpt_has_what_its_program_shows(content, text):
+    said = {"message": {"author": {"role": "tool"}, "content": content}}
+    assert parse([{"title": "T", "mapping": {"a": said}}]).text == f"# T\n\n**tool:** {text}"
 
 
 def test_a_long_message_is_cut():
