@@ -128,9 +128,9 @@ def _find_texts(value: object, keys: Collection[str] = (), key: str = "") -> Ite
     elif isinstance(value, list):
         for inner in value:
             yield from _find_texts(inner, keys, key)
-    elif isinstance(value, str) and value:
-        if key in keys or (not keys and not key.endswith(_NO_WORDS)):
-            yield value
+    elif value and isinstance(value, str):
+        is_sought = key in keys if keys else not key.endswith(_NO_WORDS)
+        yield from [value] * is_sought
 
 
 def _read_chatgpt(entry: Mapping[str, Any]) -> Iterator[Message]:

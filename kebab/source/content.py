@@ -139,6 +139,7 @@ _OLE_STREAMS = (
     ("HwpSummaryInformation", ".hwp"),
     ("PowerPoint Document", ".ppt"),
     ("Workbook", ".xls"),
+    ("WordDocument", ".doc"),
     ("__substg1.0", ".msg"),
 )
 _ZIP = b"PK\x03\x04"
@@ -231,8 +232,9 @@ def detect_content(head: bytes) -> str | None:
     if head.startswith(_ZIP):
         return next((kind for part, kind in _ZIP_PARTS if part in head), ".zip")
     if head.startswith(_OLE):
-        names = ((name.encode("utf-16-le"), kind) for name, kind in _OLE_STREAMS)
-        return next((kind for name, kind in names if name in head), ".doc")
+        # The first name is that of the file, others may be those of files in it.
+        places = ((head.find(name.encode("utf-16-le")), kind) for name, kind in _OLE_STREAMS)
+        return min((one for one in places if one[0] >= 0), default=(0, ".doc"))[1]
     if is_text(head):
         return _detect_text(head)
     return next((suffix for magic, suffix in _BINARY_MAGIC if head.startswith(magic)), None)

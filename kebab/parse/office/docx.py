@@ -43,6 +43,7 @@ _ASIDE_PARTS = ("glossaryDocument", "footnotes", "endnotes", "comments")
 _SCRIPT_MARKS = {"superscript": SUPERSCRIPT, "subscript": SUBSCRIPT}
 _ANY_TEXT = re.compile(
     rb"<(?:\w+:)?(?:t|delText)(?:\s[^<>]*)?>([^<]+)<"
+    rb'|<w:bookmarkStart\b[^<>]*?w:name="([^_"][^"]*)"'
     rb'|<w:(?:alias|listEntry|tblCaption|tblDescription)\b[^<>]*?w:val="([^"]*)"'
     rb'|\s(?:w:displayText|title|string|descr)="([^"]*)"'
     rb'|\b(?:XE|TC|MERGEFIELD)\s+(?:"|&quot;)?([^"<&\\]+)'

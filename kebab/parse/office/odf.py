@@ -1,14 +1,16 @@
-"""Reads OpenDocument texts (`.odt`) and presentations (`.odp`).
+"""Reads OpenDocument texts (`.odt`) and presentations (`.odp`), and parts of sheets (`.ods`).
 
 In texts, notes and comments follow their paragraph, headers and footers stand at the end; deleted
 text and indexes are left out. Each slide of a presentation is a place, and its title a heading.
 """
 
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import partial
 from html import unescape
 from itertools import chain
+from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from kebab.core.chunks import Place
@@ -21,6 +23,7 @@ from kebab.parse.archive import (
     get_local_tag,
     list_children,
     read_children,
+    read_events,
 )
 from kebab.parse.blocks import TextBuilder, label_note
 from kebab.parse.formulas import END, SUBSCRIPT, SUPERSCRIPT, read_equation
@@ -424,3 +427,64 @@ def _read_body(document: office.OpenDocument, reader: _Reader, kind: str) -> Ite
             raise build_refusal(f"it is {_KINDS[tag]}, not {_KINDS[kind]}")
         else:
             yield element
+
+
+CellNote: TypeAlias = tuple[int, int, str]
+"""A line that belongs to a cell: the row from 1, the column from 0, and the text."""
+
+Formats: TypeAlias = Mapping[tuple[int, int], str]
+"""The number formats of a sheet by row and column from 0."""
+
+MAX_AREA = 10_000_000
+"""The most cells between the first and the last of a sheet; the library keeps 32 bytes of each."""
+
+MAX_COLUMNS = 256
+"""The most columns of a row that are read."""
+
+
+def _list_shapes(file: office.OpenDocument, element: Element) -> Iterator[str]:
+    """Yield the comments, text boxes and charts within an element of a sheet."""
+    for one in find_all(element, "annotation", "frame", "custom-shape"):
+        charts = (file.find_object(get_attribute(it, "href")) for it in find_all(one, "object"))
+        texts = (office.join_texts(part) for it in (one, *charts) for part in find_all(it, "p"))
+        text, author = " ".join(filter(None, texts)), find_child(one, "creator")
+        if get_local_tag(one.tag) == "annotation":
+            text = label_note(text, None if author is None else author.text)
+        if text:
+            yield text
+
+
+def read_sheets(
+    file: office.OpenDocument, unread: list[str]
+) -> tuple[Mapping[str, Formats], Mapping[str, list[CellNote]]]:
+    """Return how the cells of each sheet show values that are no text, and what is beside cells.
+
+    What is not read is added to `unread`.
+    """
+    found: defaultdict[str, dict[tuple[int, int], str]] = defaultdict(dict)
+    notes: defaultdict[str, list[CellNote]] = defaultdict(list)
+    name, row, column = "", 0, 0
+    for kind, element in read_events(file.read(office.CONTENT), office.CONTENT):
+        tag = get_local_tag(element.tag)
+        if kind == "start":
+            if tag == "table":
+                name, row = get_attribute(element, "name"), 0
+            column = 0 if tag == "table-row" else column
+        elif tag in {"table-cell", "covered-table-cell"}:
+            shown = office.join_texts(find_child(element, "p"))
+            if shown and get_attribute(element, "value-type") not in {"", "string"}:
+                found[name][row, column] = shown
+            notes[name] += ((row + 1, column, text) for text in _list_shapes(file, element))
+            column += read_count(element, "number-columns-repeated", MAX_COLUMNS)
+            element.clear()
+        elif tag == "table-row":
+            row += read_count(element, "number-rows-repeated", MAX_AREA)
+            element.clear()
+        elif tag == "shapes":
+            notes[name] += ((1, 0, text) for text in _list_shapes(file, element))
+        elif tag in {"help-message", "error-message"}:
+            unread.append(office.join_texts(element))
+    pages = find_all(file.find_tree("styles.xml"), "master-page")
+    unread += (office.join_texts(part) for page in pages for part in find_all(page, "p"))
+    unread += (one for sheet in found.values() for one in sheet.values())
+    return found, notes

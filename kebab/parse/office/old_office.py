@@ -178,6 +178,23 @@ def _list_footers(stream: bytes) -> Iterator[str]:
             yield text.decode("utf-16-le", "replace")
 
 
+_DRAWN_TEXT, _CONTINUED, _CHART_TEXT = 0x01B6, 0x003C, 0x100D
+"""The records of a workbook with a comment or text box, what follows it, and text of a chart."""
+
+
+def list_drawn_texts(data: bytes) -> Iterator[str]:
+    """Yield the comments, text boxes and texts of charts of a workbook of Excel 97-2003."""
+    stream, at, before = _read_stream(data, "Workbook"), 0, 0
+    while at + 4 <= len(stream):
+        kind, size = struct.unpack_from("<HH", stream, at)
+        at += 4 + size
+        start = {_CONTINUED: at - size, _CHART_TEXT: at - size + 3}.get(kind, at)
+        if start < at and (kind == _CHART_TEXT or before == _DRAWN_TEXT):
+            text = stream[start + 1 : at]
+            yield text.decode("utf-16-le" if stream[start] else "latin-1", "replace")
+        before = kind
+
+
 _SUMMARIES = ("\x05SummaryInformation", "\x05HwpSummaryInformation")
 _SUMMARY_ID = bytes.fromhex("e0859ff2f94f6810ab9108002b27b3d9")
 """The id of the properties of Office; those of Hangul have the same form under another id."""

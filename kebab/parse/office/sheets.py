@@ -8,12 +8,14 @@ text boxes and charts of a sheet of `.xlsx` follow, each as a line at its row.
 """
 
 import io
+import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from fractions import Fraction
 from functools import partial
 from html import unescape
 from itertools import groupby, repeat
@@ -31,14 +33,12 @@ from kebab.parse.archive import (
     explain_foreign_file,
     find_all,
     find_child,
-    get_attribute,
     get_local_tag,
     list_children,
-    read_events,
-    read_tree,
 )
 from kebab.parse.blocks import TextBuilder
-from kebab.parse.office.odf import read_count
+from kebab.parse.office.odf import MAX_AREA, MAX_COLUMNS, CellNote, Formats, read_sheets
+from kebab.parse.office.old_office import list_drawn_texts
 from kebab.parse.office.ooxml import (
     ADDRESSES,
     CONTENT,
@@ -47,6 +47,7 @@ from kebab.parse.office.ooxml import (
     choose_alternative,
     get_id,
     join_paragraphs,
+    join_texts,
     read_description,
     read_linked_graphic,
 )
@@ -58,11 +59,8 @@ if TYPE_CHECKING:
 _MAX_DIGITS = 7
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
-_Note: TypeAlias = tuple[int, int, str]
-"""A line that belongs to a cell: the row from 1, the column from 0, and the text."""
 
-
-def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[_Note]:
+def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[CellNote]:
     """Yield the comments of a part; those that copy a thread for older programs are left out."""
     names = [one.text or "" for one in list_children(find_child(root, "authors"))]
     for one in list_children(find_child(root, "commentList")) or list_children(root):
@@ -71,18 +69,14 @@ def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[_No
         author = people.get(one.get("personId", ""), "")
         if number.isdecimal() and len(number) < _MAX_DIGITS and int(number) < len(names):
             author = names[int(number)].strip()
-        text = _join_texts(find_child(one, "text"))
+        text = join_texts(find_child(one, "text"))
         if place and text and not author.startswith("tc="):
             column = _count_columns(place[1].encode())
             label = f"Comment by {author}" if author else "Comment"
             yield int(place[2]), column - 1, f"{label} on {place[0]}: {text}"
 
 
-def _join_texts(element: Element | None) -> str:
-    return " ".join("".join(element.itertext()).split()) if element is not None else ""
-
-
-def _list_drawings(package: Package, part: str) -> Iterator[_Note]:
+def _list_drawings(package: Package, part: str) -> Iterator[CellNote]:
     """Yield the charts, diagrams, text boxes and descriptions of a drawing."""
     root = package.find_tree(part)
     for one in list(find_all(root, "AlternateContent")):
@@ -130,30 +124,14 @@ def _read_number(text: str | None) -> int:
     return int(text) if text and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
 
 
-def _list_open_document_notes(file: OpenDocument) -> Iterator[str]:
-    """Yield the texts of comments, text boxes and charts."""
-    content = file.read(CONTENT)
-    if b"<draw:" in content or b"<office:annotation" in content:
-        root = read_tree(content, CONTENT)
-        for one in find_all(root, "annotation", "frame", "custom-shape"):
-            charts = (file.find_object(get_attribute(it, "href")) for it in find_all(one, "object"))
-            yield from (_join_texts(part) for it in (one, *charts) for part in find_all(it, "p"))
-
-
 MAX_CELLS = 200_000
 """The most cells with a value that are read of one file."""
-
-MAX_COLUMNS = 256
-"""The most columns of a row that are read."""
 
 _LARGEST_WHOLE = 1e21
 _SECONDS_OF_HOUR, _SECONDS_OF_MINUTE = 3600, 60
 
 Value: TypeAlias = str | int | float | date | time | timedelta
 """A value of a cell."""
-
-Formats: TypeAlias = Mapping[tuple[int, int], str]
-"""The number formats of a sheet by row and column from 0."""
 
 
 class Row(NamedTuple):
@@ -294,6 +272,11 @@ _BUILT_IN = {
     9: "0%",
     10: "0.00%",
     11: "0.00E+00",
+    12: "# ?/?",
+    13: "# ??/??",
+    48: "##0.0E+0",
+    **dict.fromkeys((41, 42), "#,##0"),
+    **dict.fromkeys((43, 44), "#,##0.00"),
     **dict.fromkeys((37, 38), "#,##0;(#,##0)"),
     **dict.fromkeys((39, 40), "#,##0.00;(#,##0.00)"),
 }
@@ -301,7 +284,19 @@ _STYLED_CELL = re.compile(
     rb'<(?:\w{1,20}:)?c\s(?=[^<>]*?\bs="(\d{1,6})")[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"'
 )
 _TEXT = re.compile(r'"([^"]*)"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]')
-_PATTERN = re.compile(r"[#0?,]*[#0?](?:\.[#0?]+)?")
+_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]")
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "<>": operator.ne,
+}
+_NO_NUMBER = re.compile("(?i)[dmyhs]|general")
+_SCIENTIFIC = re.compile(r"[#0?]+(?:\.([#0?]+))?E[-+][#0?]+")
+_FRACTION = re.compile(r"([#0?]+\s+)?[#0?]+/([#?0]+|\d+)")
+_PATTERN = re.compile("[#0?](?:[^%]*[#0?])?,*")
 _NUMBER = re.compile(r"-?\d[\d.]*")
 _MAX_SHOWN_DIGITS = 30
 _LONGEST_TYPED = 10
@@ -319,28 +314,6 @@ def _read_formats(package: Package) -> dict[str, Formats]:
         }
         for name, part in (_list_sheets(package) if codes else ())
     }
-
-
-def _read_shown(file: OpenDocument) -> Mapping[str, Formats]:
-    """Return how the cells of each sheet of OpenDocument show values that are no text."""
-    found: defaultdict[str, dict[tuple[int, int], str]] = defaultdict(dict)
-    name, row, column = "", 0, 0
-    for kind, element in read_events(file.read(CONTENT), CONTENT):
-        tag = get_local_tag(element.tag)
-        if kind == "start":
-            if tag == "table":
-                name, row = get_attribute(element, "name"), 0
-            column = 0 if tag == "table-row" else column
-        elif tag in {"table-cell", "covered-table-cell"}:
-            shown = _join_texts(find_child(element, "p"))
-            if shown and get_attribute(element, "value-type") not in {"", "string"}:
-                found[name][row, column] = shown
-            column += read_count(element, "number-columns-repeated", MAX_COLUMNS)
-            element.clear()
-        elif tag == "table-row":
-            row += read_count(element, "number-rows-repeated", MAX_AREA)
-            element.clear()
-    return found
 
 
 def _read_workbook(package: Package) -> Element | None:
@@ -377,15 +350,14 @@ def _read_codes(package: Package) -> dict[int, str]:
     for number, style in styles:
         key = style.get("numFmtId", "0")
         code = own.get(key) or (_BUILT_IN.get(int(key), "") if key.isdecimal() else "")
-        if _PATTERN.search(code) and code != "General":
+        if _PATTERN.search(code) or '"' in code:
             codes[number] = code
     return codes
 
 
 def show_number(value: float, stored: str, code: str) -> str:
     """Return a number as a format shows it, and as it is stored where that is another number."""
-    sections = code.split(";")
-    section = sections[1] if value < 0 and len(sections) > 1 and sections[1] else sections[0]
+    section, is_signed = _choose_section(value, code)
     texts: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -393,48 +365,81 @@ def show_number(value: float, stored: str, code: str) -> str:
         return "\0"
 
     plain = _TEXT.sub(keep, section)
-    pattern = _PATTERN.search(plain)
-    if pattern is None or re.search("[eEdmyhs/]", plain) or abs(value) >= 10.0**_MAX_SHOWN_DIGITS:
+    if not section or _NO_NUMBER.search(plain) or abs(value) >= 10.0**_MAX_SHOWN_DIGITS:
         return stored
-    shown = _write(Decimal(repr(abs(value))), pattern[0], percent=plain.count("%"))
-    sign = "-" if value < 0 and section is sections[0] else ""
-    whole = f"{plain[: pattern.start()]}{sign}{shown}{plain[pattern.end() :]}"
+    sign = "-" if value < 0 and is_signed else ""
     parts = iter(texts)
-    whole = " ".join(re.sub("\0", lambda _: next(parts), whole).split())
-    return _add_stored(whole, stored)
+    whole = re.sub("\0", lambda _: next(parts), _fill(abs(value), plain, sign))
+    return _add_stored(" ".join(whole.split()), stored)
+
+
+def _choose_section(value: float, code: str) -> tuple[str, bool]:
+    """Return the section of a format that holds for a number, and whether it shows the sign."""
+    sections = code.split(";")
+    conditions = [_CONDITION.search(section) for section in sections]
+    if any(conditions):
+        for section, found in zip(sections, conditions, strict=True):
+            if not found or _COMPARE[found[1]](value, float(found[2])):
+                return section, True
+    index = 1 if value < 0 else 2 if not value else 0
+    return (sections[index], not index) if index < len(sections) else (sections[0], True)
 
 
 def _add_stored(shown: str, stored: str) -> str:
     is_stored = stored in _NUMBER.findall(shown.replace(",", ""))
-    return shown if is_stored or len(stored) > _LONGEST_TYPED else f"{shown} ({stored})"
+    return shown if is_stored or len(stored) > _LONGEST_TYPED else f"{shown} ({stored})".lstrip()
+
+
+def _fill(value: float, plain: str, sign: str) -> str:
+    """Return a format such as `#,##0.00 kg` with the digits of a number."""
+    if found := _SCIENTIFIC.search(plain):
+        shown = f"{value:.{len(found[1] or '')}E}"
+    elif found := _FRACTION.search(plain):
+        whole, rest = divmod(value, 1) if found[1] else (0, value)
+        part = str(Fraction(rest).limit_denominator(10 ** len(found[2]) - 1))
+        if found[2].strip("0?#"):
+            part = f"{rest * int(found[2]):.0f}/{found[2]}"
+        shown = f"{whole:.0f} {part}" if whole else part
+        shown = shown.removesuffix(" 0")
+    elif found := _PATTERN.search(plain):
+        shown = _write(Decimal(repr(value)), found[0], percent=plain.count("%"))
+    else:
+        return plain
+    return f"{plain[: found.start()]}{sign}{shown}{plain[found.end() :]}"
 
 
 def _write(value: Decimal, pattern: str, *, percent: int) -> str:
-    """Return a number with the digits and groups of a pattern such as `#,##0.00`."""
-    whole, _, places = pattern.partition(".")
-    scaled = value * Decimal(100) ** percent
+    """Return a number by a pattern such as `#,##0.00` or `000-0000`, filled from the right."""
+    thousands = len(pattern) - len(pattern.rstrip(","))
+    whole, _, places = pattern.rstrip(",").partition(".")
+    scaled = value * Decimal(100) ** percent / Decimal(1000) ** thousands
     digits = scaled.quantize(Decimal(1).scaleb(-len(places)), rounding=ROUND_HALF_UP)
     before, _, after = f"{digits:f}".partition(".")
-    least = whole.count("0")
-    before = before.zfill(least) if least else before
     while after and places[len(after) - 1] == "#" and after.endswith("0"):
         after = after[:-1]
-    grouped = f"{int(before):,}" if "," in whole.strip(",") and least <= 1 else before
-    return f"{grouped}.{after}" if after else grouped
+    before, shown = before.lstrip("0").zfill(whole.count("0")), ""
+    if "," in whole and whole.count("0") <= 1 and not whole.strip("#0?,"):
+        before = f"{int(before or 0):,}"
+    else:
+        for char in reversed(whole):
+            is_digit = char in "#0?"
+            shown = (before[-1:] if is_digit else char.strip(",")) + shown
+            before = before[:-1] if is_digit else before
+    return f"{before}{shown}.{after}" if after else f"{before}{shown}"
 
 
-_BESIDE = "names, headers, choices and formulas of sheets"
+_BESIDE = "names, headers, choices, drawings and formulas of sheets"
 _DRAWN = re.compile("(?i)xl/(?:comments|drawings/)")
 
 
 def _read_notes(
     file: Package, builder: TextBuilder, unread: defaultdict[str, list[str]]
-) -> dict[str, list[_Note]]:
+) -> dict[str, list[CellNote]]:
     """Return the comments and drawings of each sheet.
 
     What else is beside cells is added to `unread` by its kind; a builder is told of embedded files.
     """
-    notes: defaultdict[str, list[_Note]] = defaultdict(list)
+    notes: defaultdict[str, list[CellNote]] = defaultdict(list)
     people = {
         person.get("id", ""): person.get("displayName", "")
         for one in file.read_relations(file.main).values()
@@ -459,12 +464,8 @@ def _read_notes(
     return notes
 
 
-_NOTES = "comments, text boxes, charts and formats of OpenDocument"
 _MARKUP = "it is HTML or XML under the name of a workbook; save it as `.xlsx`"
 _OPEN_DOCUMENT = b"application/vnd.oasis.opendocument."
-
-MAX_AREA = 10_000_000
-"""The most cells between the first and the last of a sheet; the library keeps 32 bytes of each."""
 
 _CELL = re.compile(
     rb'<(?:\w{1,20}:)?c\s(?:[^<>]*?\s)?r="([A-Za-z]{1,20})(\d{1,9})"(?:[^<>]*[^/<>])?>'
@@ -527,16 +528,14 @@ class SheetParser:
         builder = TextBuilder()
         writer = _SheetWriter(builder, is_shown=isinstance(file, OpenDocument))
         metadata = Metadata()
-        notes: dict[str, list[_Note]] = {}
+        notes: Mapping[str, list[CellNote]] = {}
         unread: defaultdict[str, list[str]] = defaultdict(list)
         formats: Mapping[str, Formats] = {}
         if file is not None:
             metadata = file.metadata if isinstance(file, OpenDocument) else file.read_metadata()
             try:
                 if isinstance(file, OpenDocument):
-                    formats = _read_shown(file)
-                    unread[_NOTES] += _list_open_document_notes(file)
-                    unread[_NOTES] += (one for sheet in formats.values() for one in sheet.values())
+                    formats, notes = read_sheets(file, unread[_BESIDE])
                 else:
                     formats = _read_formats(file)
                     notes = _read_notes(file, builder, unread)
@@ -544,6 +543,8 @@ class SheetParser:
                 writer.warnings.append(
                     f"comments, charts or text boxes are left out: {fault.cause}"
                 )
+        else:
+            unread[_BESIDE] += list_drawn_texts(data)
         with CalamineWorkbook.from_filelike(io.BytesIO(data)) as workbook:
             for index, info in enumerate(workbook.sheets_metadata):
                 if info.typ == SheetTypeEnum.WorkSheet:

@@ -103,7 +103,7 @@ ODT = "application/vnd.oasis.opendocument.text"
         (
             XLSX,
             build_named_workbook(),
-            {"names, headers, choices and formulas of sheets": "Oil Walnut puffin"},
+            {"names, headers, choices, drawings and formulas of sheets": "Oil Walnut puffin"},
         ),
         (DOCX, build_docx(ROW("<w:t>a</w:t>") + HIDDEN), {"hidden text": "badger"}),
         (

@@ -56,7 +56,7 @@ def test_the_description_of_a_picture_is_text():
     assert (text, place.row, place.columns) == ("Picture: a lamp of brass", 12, "F:F")
 
 
-def test_notes_of_an_open_document_sheet_are_left_out():
+def test_notes_of_an_open_document_sheet_stand_at_their_cells():
     cell = "<table:table-cell {}><text:p>{}</text:p>{}</table:table-cell>"
     kind = 'office:value-type="string"'
     note = "<office:annotation><creator>Ada</creator><text:p>why?</text:p></office:annotation>"
@@ -70,10 +70,9 @@ def test_notes_of_an_open_document_sheet_are_left_out():
 
     document = parse(build_zip(parts | {"META-INF/manifest.xml": "<manifest/>"}))
 
-    (found,) = list_notes(document)
+    found, note = list_notes(document)
     assert (found[0], found[1].row) == ("lamp | 33.50 % (0.335)", 4)
-    reason = "comments, text boxes, charts and formats of OpenDocument"
-    assert document.omissions == ((reason, "why"),)
+    assert (note[0], note[1].row, note[1].columns) == ("Comment by Ada: why?", 4, "A:A")
 
 
 def test_a_damaged_drawing_costs_itself():
