@@ -163,6 +163,9 @@ _LINE_BYTES = 1 << 16
 _BEGIN = re.compile(rb">?[!-9;-~]{1,76}:|>From ")
 """The line after the one that separates messages: a header."""
 
+_SEPARATOR = re.compile(rb"From \S+ +\w{3} \w{3} +\d+ \d\d:\d\d")
+"""What separates messages where no blank line does."""
+
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -203,7 +206,8 @@ def find_messages(file: BinaryIO) -> Iterator[Span]:
             if start is not None:
                 yield start, candidate
             start = offset
-        candidate = offset if is_blank and line.startswith(b"From ") else None
+        begins = line.startswith(b"From ") and (is_blank or _SEPARATOR.match(line))
+        candidate = offset if begins else None
         is_blank = line in {b"\n", b"\r\n"}
         offset += len(line)
     if start is not None:

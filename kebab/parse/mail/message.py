@@ -1,6 +1,7 @@
 """Reads e-mail: single messages, their attachments, and web pages that are saved as messages."""
 
 import binascii
+import quopri
 import re
 from contextlib import suppress
 from datetime import UTC
@@ -23,7 +24,7 @@ from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.web.html import add_fragment, read_parts
-from kebab.parse.web.html_page import decode_declared, decode_html, find_codec
+from kebab.parse.web.html_page import decode_as, decode_html
 from kebab.source.content import describe_unsupported
 from kebab.source.members import clean_name, make_unique
 
@@ -59,12 +60,8 @@ def _decode_header(value: str) -> str:
 
 
 def _decode_text(data: bytes, charset: str) -> str:
-    codec = find_codec(charset)
-    decoded = decode_declared(data, codec) if codec else None
-    if decoded is not None:
-        return decoded.text
     try:
-        return decode(data).text
+        return decode_as(data, charset).text
     except ParseFailed:
         return data.decode("latin-1")
 
@@ -100,15 +97,12 @@ def read_payload(part: Message) -> bytes:
 
 def read_text(part: Message, *, html: bool) -> str:
     """Return the text of a part in its declared encoding, else in that of its bytes."""
-    data = read_payload(part)
-    try:
-        codec = find_codec(part.get_content_charset() or "")
-    except _BROKEN:
-        codec = ""
-    decoded = decode_declared(data, codec) if codec else None
-    if decoded is not None:
-        return decoded.text
-    return (decode_html if html else decode)(data).text
+    data, charset = read_payload(part), ""
+    if "content-transfer-encoding" not in part and _SOFT_BREAK.search(data):
+        data = quopri.decodestring(data)  # a program forgot to say so
+    with suppress(*_BROKEN):
+        charset = part.get_content_charset() or ""
+    return decode_as(data, charset, decode_html if html else decode).text
 
 
 def find_file_name(part: Message) -> str:
@@ -128,7 +122,9 @@ _UNREAD_HEADERS = (
 _MAX_DEPTH = 10
 _MAX_MESSAGE_PARTS = 500
 _KB = 1_000
-_FLOWED_BREAK = re.compile(r"(?<=\S) \n(?=[^>\s])")
+_SOFT_BREAK = re.compile(rb"^[^\n]{60,75}=\r?$", re.MULTILINE)
+"""The end of a line that goes on, in quoted-printable."""
+_SIGNATURE = "-- "
 _MANY_WARNINGS = 20
 _BYTES = "application/octet-stream"
 """What programs say of any file: its bytes tell more."""
@@ -174,7 +170,7 @@ def list_attachments(message: Message) -> list[Attachment]:
         ):
             name = clean_name(find_file_name(part)) or f"part-{number}"
             suffix = next(iter(get_media_type(kind).suffixes), "")
-            if not suffix and kind != _BYTES:
+            if not suffix and kind != _BYTES and not get_suffix(name):
                 suffix = MimeTypes().guess_extension(kind) or ""
             if describe_unsupported(get_suffix(name)) is None and not detect_media_type(name):
                 name += suffix
@@ -230,7 +226,8 @@ class MessageWriter:
                 self._write_part(one, 1)
         self._builder, self._others = builder, []
         builder.leave_out_unknown(_FORMS, [found.read_text()])
-        unread = (read_header(message, name) for name in _UNREAD_HEADERS)
+        unread = [read_header(message, name) for name in _UNREAD_HEADERS]
+        unread += [message.preamble or "", message.epilogue or ""]
         builder.leave_out("headers of mails", " ".join(filter(None, unread)))
         attachments = list_attachments(message)
         if attachments:
@@ -259,7 +256,9 @@ class MessageWriter:
                 if html:
                     add_fragment(self._builder, text, 1)
                 else:
-                    add_plain_text(self._builder, text, flowed=part.get_param("format") == "flowed")
+                    flow = " " if part.get_param("format") == "flowed" else None
+                    flow = "" if flow and part.get_param("delsp") == "yes" else flow
+                    add_plain_text(self._builder, text, flow)
             except (ParseFailed, ValueError):
                 self._warn("a part of a message is unreadable")
 
@@ -308,9 +307,12 @@ def _list_html_words(parts: list[Message]) -> list[bytes]:
     return max((_HTML_MARKUP.sub(b" ", page).split() for page in pages), key=len, default=[])
 
 
-def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> None:
-    """Add a plain text as paragraphs, and the lines of other messages in it as quotations."""
-    text = _FLOWED_BREAK.sub(" ", text) if flowed else text
+def add_plain_text(builder: TextBuilder, text: str, flow: str | None = None) -> None:
+    """Add a plain text as paragraphs, and the lines of other messages in it as quotations.
+
+    With `flow` a blank at the end of a line means that the paragraph goes on behind `flow`
+    (RFC 3676).
+    """
     lines: list[str] = []
     quoted = False
     for line in [*text.split("\n"), ""]:
@@ -321,26 +323,32 @@ def add_plain_text(builder: TextBuilder, text: str, *, flowed: bool = False) -> 
             lines = []
         quoted = is_quoted
         if line.strip():
-            lines.append(line.lstrip("> ") if is_quoted else line.rstrip())
+            text = line.lstrip("> ") if is_quoted else line
+            if flow is None:
+                lines.append(text.rstrip())
+            elif lines and lines[-1].endswith(" ") and lines[-1] != _SIGNATURE:
+                lines[-1] = f"{lines[-1][:-1]}{flow}{text}"
+            else:
+                lines.append(text)
 
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class MhtmlParser:
-    """Parses a saved page: its first HTML part."""
+    """Parses a saved page: its first HTML part, and then its frames."""
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
         message = parse_message(data.lstrip(b"\xef\xbb\xbf\r\n"))
         parts = islice(message.walk(), 10_000)
-        pages = (one for one in parts if one.get_content_type() in _PAGES)
-        page = next(pages, None)
-        if page is None:
+        pages = [one for one in parts if one.get_content_type() in _PAGES]
+        if not pages:
             raise build_refusal("not a saved page: it has no HTML")
-        text = read_text(page, html=True)
         try:
-            content = read_parts(text)
+            content = read_parts(read_text(pages[0], html=True))
+            for frame in pages[1:]:
+                add_fragment(content.builder, read_text(frame, html=True), 1)
         except ValueError as fault:
             raise build_refusal(f"damaged: {fault}") from fault
         return content.builder.build(
@@ -358,6 +366,7 @@ _KNOWN_HEADER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
+_OUTLOOK_PACKS = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
 _NOT_MAIL = "no e-mail: it has no headers"
 _MAY_HAVE_FILES = re.compile(
     rb"^content-(?:type:(?!\s*(?:text/(?:plain|html)|multipart/alternative))"
@@ -374,7 +383,17 @@ def load_message(data: bytes) -> Message:
     body = body.lstrip(b"\xef\xbb\xbf\r\n")
     if not has_headers(body):
         raise build_refusal(_NOT_MAIL)
-    return parse_message(body)
+    message = parse_message(body)
+    for part in [*islice(message.walk(), _MAX_MESSAGE_PARTS)]:
+        if part.get_content_type() in _OUTLOOK_PACKS:
+            from kebab.parse.mail.outlook import read_pack
+
+            if inner := [*read_pack(read_payload(part))]:
+                for name in ("content-type", "content-transfer-encoding", "content-disposition"):
+                    del part[name]
+                part["Content-Type"] = "multipart/mixed"
+                part.set_payload(inner)
+    return message
 
 
 def may_have_attachments(data: bytes) -> bool:

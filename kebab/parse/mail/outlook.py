@@ -2,6 +2,7 @@
 
 import re
 import struct
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.encoders import encode_base64
 from email.message import Message
@@ -15,7 +16,7 @@ from itertools import count
 from mimetypes import guess_type
 from typing import Any
 
-from kebab.core.documents import ParsedDocument
+from kebab.core.documents import Omission, ParsedDocument
 from kebab.errors.system import translate_import_errors
 from kebab.limits.deadline import build_refusal
 from kebab.parse.mail.message import EmailParser, has_headers
@@ -30,7 +31,10 @@ class MsgParser(EmailParser):
         """Return the document."""
         converted, warnings = convert_message(data)
         document = super().parse(converted, path)
-        return document._replace(warnings=(*document.warnings, *warnings))
+        unread = (Omission("text in compressed RTF", ""),) if warnings else ()
+        return document._replace(
+            warnings=(*document.warnings, *warnings), omissions=(*document.omissions, *unread)
+        )
 
 
 def convert_message(data: bytes) -> tuple[bytes, list[str]]:
@@ -142,6 +146,38 @@ class MessageReader:
     def _read_text(self, name: str, codec: str) -> str:
         wide = self._read(f"{name}001F").decode("utf-16-le", "replace")
         return (wide or self._read(f"{name}001E").decode(codec, "replace")).rstrip("\0")
+
+
+_PACK = b"\x78\x9f\x3e\x22"
+_CODE_PAGES, _BODY, _BEGIN_FILE, _FILE_NAME, _FILE = 0x9007, 0x800C, 0x9002, 0x8010, 0x800F
+"""Attributes of a packed message ([MS-OXTNEF] 2.1.3.2)."""
+
+
+def read_pack(data: bytes) -> Iterator[Message]:
+    """Yield the text and the files of a message that Outlook has packed as `winmail.dat`."""
+    at, codec = 6, "cp1252"
+    files = [("", b"")]
+    while data.startswith(_PACK) and at + 9 < len(data):
+        _, attribute, _, size = struct.unpack_from("<BHHI", data, at)
+        value = data[at + 9 : at + 9 + size]
+        at += 11 + size
+        if attribute == _CODE_PAGES:
+            codec = find_page_codec(int.from_bytes(value[:4], "little"))
+        elif attribute == _BODY:
+            text = value.decode(codec, "replace").rstrip("\0")
+            yield _build_part("text/plain", text.encode(), charset="utf-8")
+        elif attribute == _BEGIN_FILE:
+            files.append(("", b""))
+        elif attribute == _FILE_NAME:
+            files[-1] = (
+                " ".join(value.decode(codec, "replace").rstrip("\0").split()),
+                files[-1][1],
+            )
+        elif attribute == _FILE:
+            files[-1] = (files[-1][0], value)
+    for name, value in files:
+        if value:
+            yield _build_part(guess_type(name)[0] or "", value, name=name)
 
 
 def _format_moment(moment: int) -> str:

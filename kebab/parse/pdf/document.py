@@ -1,9 +1,10 @@
 """Parses PDF files with PDFium: text by pages, in reading order, with headings."""
 
+import ctypes
 import re
 import threading
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -54,6 +55,12 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
         edges = {*bases[:_EDGE_LINES], *bases[-_EDGE_LINES:]}
         keys.append([_get_key(one, large) if one.base in edges else None for one in page.segments])
     counts = Counter(key for page_keys in keys for key in {*page_keys})
+    # A number that grows with the pages is that of a page.
+    offsets: defaultdict[object, Counter[int]] = defaultdict(Counter)
+    for page, page_keys in zip(pages, keys, strict=True):
+        for one, key in zip(page.segments, page_keys, strict=True):
+            for number in _SHORT_NUMBER.findall(one.text) if counts[key] >= _MIN_PAGES else ():
+                offsets[key][int(number) - page.number] += 1
     known: set[str] = set()
     shown: set[str] = set()
     kept = []
@@ -62,7 +69,10 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
         for one, key in zip(page.segments, page_keys, strict=True):
             if key is None or (counts[key] < _MIN_PAGES and not _is_page_number(one, page)):
                 inside.append(one)
-            elif _HAS_LETTER.search(key[1]) and (name := _name_head(one.text)) not in known:
+            elif (
+                _HAS_LETTER.search(key[1])
+                and (name := _name_head(one.text, page.number, offsets[key])) not in known
+            ):
                 known.add(name)
                 heads.append(one.text)
             elif one.text not in shown:
@@ -73,9 +83,12 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
     return kept
 
 
-def _name_head(text: str) -> str:
+def _name_head(text: str, page: int, offsets: Mapping[int, int]) -> str:
     """Return what tells a running head from others: its text without numbers of pages."""
-    return " ".join(_SHORT_NUMBER.sub("", text).casefold().split())
+    plain = _SHORT_NUMBER.sub(
+        lambda found: "" if offsets[int(found[0]) - page] > 1 else found[0], text
+    )
+    return " ".join(plain.casefold().split())
 
 
 def _get_key(segment: Segment, large: float) -> tuple[int, str]:
@@ -139,6 +152,21 @@ def read_bookmarks(document: Any) -> list[Bookmark]:
     return marks
 
 
+_TAG = re.compile(r"<[^<>]*>")
+_MOST_FORM_BYTES = 5_000_000
+
+
+def _list_form_texts(document: Any) -> Iterator[str]:
+    """Yield the texts of a form in XML (XFA), which PDFium does not show."""
+    c, size = load_pdfium().raw, ctypes.c_ulong()
+    for index in range(c.FPDF_GetXFAPacketCount(document.raw)):
+        c.FPDF_GetXFAPacketContent(document.raw, index, None, 0, size)
+        packet = ctypes.create_string_buffer(min(size.value, _MOST_FORM_BYTES))
+        c.FPDF_GetXFAPacketContent(document.raw, index, packet, len(packet), size)
+        if packet.raw.lstrip().startswith((b"<template", b"<xfa:datasets")):
+            yield _TAG.sub(" ", packet.raw.decode("utf-8", "replace"))
+
+
 def list_attachments(document: Any) -> Iterator[tuple[str, Any]]:
     """Yield the names of the attached files, and the files, without those that are damaged."""
     for index in range(document.count_attachments()):
@@ -181,6 +209,7 @@ class PdfParser:
             attachments = dict(list_attachments(document))
             metadata = read_metadata(document.get_metadata_dict())
             bookmarks = read_bookmarks(document)
+            forms = [*_list_form_texts(document)]
             if self._ocr is not None:
                 pages = recognize_pages(document, pages, self._ocr, path)
         self._require_text(pages)
@@ -188,7 +217,7 @@ class PdfParser:
         if attachments and pages:
             label = f"Attachments: {', '.join(filter(None, attachments))}"
             pages[-1] = pages[-1]._replace(comments=(*pages[-1].comments, label))
-        document = _build_document(pages, total, metadata, bookmarks, path, self._origin)
+        document = self._build(pages, total, metadata, bookmarks, path, forms)
         return document._replace(
             warnings=(*document.warnings, *describe_answers(answers)),
             failures=list_failures(answers),
@@ -216,6 +245,49 @@ class PdfParser:
         finally:
             document.close()
 
+    def _build(
+        self,
+        pages: Sequence[PageText],
+        total: int,
+        metadata: Metadata,
+        bookmarks: Sequence[Bookmark],
+        path: str,
+        forms: Sequence[str],
+    ) -> ParsedDocument:
+        pages = remove_running_heads(pages)
+        rows = [build_rows(page.segments) for page in pages]
+        rules = HeadingRules(rows, bookmarks)
+        joiner = LineJoiner(
+            line
+            for page, page_rows in zip(pages, rows, strict=True)
+            for row_lines in (page.recognized.splitlines(), *(row.lines for row in page_rows))
+            for line in row_lines
+        )
+        builder = TextBuilder()
+        for page, page_rows in zip(pages, rows, strict=True):
+            builder.begin_place(
+                Place(0, page.number, of=total, origin=self._origin if page.answer else "")
+            )
+            if page.recognized and page.answer:
+                write_model_text(builder, page.recognized)
+            elif page.recognized:
+                write_recognized_text(builder, page.recognized, joiner)
+            levels = [rules.get_level(row, page.number) for row in page_rows]
+            PageWriter(builder, page_rows, levels, joiner).write()
+            for head in (*page.heads, *_list_unprinted(bookmarks, page, page_rows)):
+                builder.add_paragraph(head)
+            for comment in page.comments:
+                builder.add_quote(comment)
+            heads = (one for one in page.repeated if any(map(str.isalpha, one)))
+            builder.leave_out("running heads", " ".join(heads))
+            if not page.recognized and (page.has_image or not page.legible):
+                builder.leave_out_unread("pictures of text and broken fonts")
+        addresses = (one.removeprefix("mailto:") for page in pages for one in page.addresses)
+        builder.leave_out_unknown("addresses of links", addresses)
+        builder.leave_out_unknown("texts of forms in XML", forms)
+        title = None if metadata.title else _find_title(rows, rules.body, joiner)
+        return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
+
     def _require_text(self, pages: Sequence[PageText]) -> None:
         """Refuse a document without any text."""
         if any(page.segments or page.recognized or page.comments for page in pages):
@@ -240,46 +312,6 @@ def _read_pages(document: Any, total: int) -> Iterator[PageText]:
         if chars > MAX_CHARS:
             return
         yield page
-
-
-def _build_document(
-    pages: Sequence[PageText],
-    total: int,
-    metadata: Metadata,
-    bookmarks: Sequence[Bookmark],
-    path: str,
-    origin: str,
-) -> ParsedDocument:
-    pages = remove_running_heads(pages)
-    rows = [build_rows(page.segments) for page in pages]
-    rules = HeadingRules(rows, bookmarks)
-    joiner = LineJoiner(
-        line
-        for page, page_rows in zip(pages, rows, strict=True)
-        for row_lines in (page.recognized.splitlines(), *(row.lines for row in page_rows))
-        for line in row_lines
-    )
-    builder = TextBuilder()
-    for page, page_rows in zip(pages, rows, strict=True):
-        builder.begin_place(Place(0, page.number, of=total, origin=origin if page.answer else ""))
-        if page.recognized and page.answer:
-            write_model_text(builder, page.recognized)
-        elif page.recognized:
-            write_recognized_text(builder, page.recognized, joiner)
-        levels = [rules.get_level(row, page.number) for row in page_rows]
-        PageWriter(builder, page_rows, levels, joiner).write()
-        for head in (*page.heads, *_list_unprinted(bookmarks, page, page_rows)):
-            builder.add_paragraph(head)
-        for comment in page.comments:
-            builder.add_quote(comment)
-        heads = (one for one in page.repeated if any(map(str.isalpha, one)))
-        builder.leave_out("running heads", " ".join(heads))
-        if not page.recognized and (page.has_image or not page.legible):
-            builder.leave_out_unread("pictures of text and broken fonts")
-    addresses = (one.removeprefix("mailto:") for page in pages for one in page.addresses)
-    builder.leave_out_unknown("addresses of links", addresses)
-    title = None if metadata.title else _find_title(rows, rules.body, joiner)
-    return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 
 
 def _list_unprinted(

@@ -400,7 +400,8 @@ class PageReader:
         text, index = self._text, starts[0] + mark
         size = self._get_height(index)
         a, b = self._matrix.a, self._matrix.b
-        quarter = (0 if a >= 0 else 2) if abs(a) >= abs(b) else (1 if b > 0 else 3)
+        # Text across a page, such as a watermark, is not in the direction of its lines.
+        quarter = (0 if a >= 0 else 2) if abs(a) >= 3 * abs(b) else (1 if b > 0 else 3)
         self._flags.value = 0
         flags = ctypes.byref(self._flags)
         self._get_font(text, index, self._name, _FONT_NAME_BYTES, flags)

@@ -186,6 +186,7 @@ class Walker:
             ),
             "en-crypt": self._skip,
             "dialog": self._begin_dialog,
+            "button": self._begin_button,
         }
 
     def _write_mark(self, mark: str) -> Action:
@@ -234,7 +235,7 @@ class Walker:
                 parts.append("\n")
             action = self._known.get(inner, _UNKNOWN)
             action = self._find_action(inner) if action is _UNKNOWN else action
-            is_left_out = action == self._skip
+            is_left_out = action in {self._skip, self._begin_button}
             parts.append(self._find_end(inner, behind) if is_left_out else behind)
         language, self._language = language or self._language, ""
         is_code = bool(codes or language or "class=" in tag)
@@ -293,6 +294,11 @@ class Walker:
     def _add_checkbox(self, tag: str, _text: str) -> None:
         if self.flow.lists and ' type="checkbox"' in tag:
             self.flow.inline.append("[x] " if " checked" in tag else "[ ] ")
+
+    def _begin_button(self, tag: str, text: str) -> bool:
+        """Skip a button, but for one that is a heading, or that shows the panel that it heads."""
+        is_switch = ("aria-expanded" in tag or "aria-controls" in tag) and "haspopup" not in tag
+        return not (is_switch or self.flow.is_in_heading) and self._skip(tag, text)
 
     def _begin_dialog(self, tag: str, text: str) -> bool:
         self.flow.end_paragraph()

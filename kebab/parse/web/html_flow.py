@@ -201,6 +201,11 @@ class Flow:
         self._quoted: list[str] = []
         self._tables: list[Table] = []
 
+    @property
+    def is_in_heading(self) -> bool:
+        """Whether a heading is open."""
+        return bool(self._heading)
+
     def end_paragraph(self, *_: str) -> None:
         """End the open paragraph; inside a heading this is a space."""
         if not self.inline:

@@ -8,8 +8,9 @@ import codecs
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from html import escape
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -92,12 +93,27 @@ def find_codec(label: str) -> str:
     return _CODECS.get(name, name) if _TEXT_CODEC.fullmatch(name) else ""
 
 
+def decode_as(data: bytes, label: str, detect: Callable[[bytes], Decoded] = decode) -> Decoded:
+    """Return a text in UTF-8 where it is that, else in the encoding of a label, else as detected.
+
+    Raises:
+        ParseFailed: The bytes are no text.
+    """
+    codec = find_codec(label)
+    with suppress(UnicodeDecodeError):
+        codec = codec if data.isascii() else data.decode() and "utf-8"
+    return (decode_declared(data, codec) if codec else None) or detect(data)
+
+
 def decode_declared(data: bytes, codec: str) -> Decoded | None:
     """Return the text in the declared codec, None when it does not fit the bytes."""
     text = data.decode(codec, "replace")
     lost = text.count("\ufffd")
     if lost > _BROKEN_SHARE * len(text):
-        return None
+        # Text in another encoding has hardly a character that is valid in UTF-8.
+        others = sum(char > "\x7f" for char in text) - lost
+        if codec != "utf-8" or lost > others:
+            return None
     warnings = (f"characters that are not {codec} were replaced: {lost}",) if lost else ()
     return Decoded(normalize_text(text), codec, warnings)
 
@@ -125,6 +141,8 @@ _EMPTY_ELEMENT = re.compile(
     re.IGNORECASE,
 )
 
+_TEMPLATE = re.compile(r"<(/?)template\b")
+_CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _RAW = re.compile(
     r"<(script|style|iframe|noembed|noframes|xmp|plaintext)\b[^>]*>.*?</\1>|<!--.*?-->", re.DOTALL
 )
@@ -211,6 +229,8 @@ class Page:
             from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
         text = _close_elements(text) if _XHTML.search(text, 0, _HEAD) else text
+        # The content of a web component, in a saved page.
+        text = _TEMPLATE.sub(r"<\1div", text) if "<template shadowroot" in text else text
         try:
             self.tree: LexborHTMLParser = LexborHTMLParser(text)
         except SelectolaxError as fault:
@@ -354,7 +374,7 @@ class Page:
         """Return whether a hidden element is a part of the content that a click shows."""
         attributes = node.attributes
         role = attributes.get("role") or ""
-        if attributes.get("aria-hidden") == "true" or role in _NO_PANELS:
+        if role in _NO_PANELS:
             return False
         names = f"{role} {attributes.get('class') or ''} {attributes.get('id') or ''}"
         return _PANEL.search(names) is not None and self._is_informative(node)
@@ -405,7 +425,9 @@ class Page:
 
 
 def _close_elements(text: str) -> str:
-    """Return XHTML with an end tag behind each empty element that is none in HTML."""
+    """Return XHTML with an end tag behind each empty element, and text for sections of text."""
+    if "<![CDATA[" in text:
+        text = _CDATA.sub(lambda section: escape(section[1], quote=False), text)
     *parts, tail = text.split("/>")
     for number, part in enumerate(parts):
         start = part.rfind("<")
@@ -465,7 +487,7 @@ def slice_tags(html: str, size: int = 1 << 15) -> Iterator[str]:
 
 
 NOT_CONTENT = split_names(
-    "audio button canvas colgroup datalist head map meter noscript object option progress"
+    "audio canvas colgroup datalist head map meter noscript object option progress"
     " rp rt select template textarea title video"
 )
 """The elements that are never read."""

@@ -11,6 +11,7 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from kebab.core.documents import Omission
 from kebab.parse.blocks import TextBuilder
+from kebab.parse.exports import _UNSHOWN
 from kebab.parse.registry import PARSERS
 from tests.pdf_files import Text, build_pdf
 from tests.unit.parse.office.office_files import build_docx, build_odf, save_workbook
@@ -117,7 +118,7 @@ ODT = "application/vnd.oasis.opendocument.text"
         (
             "application/x-chat+json",
             json.dumps([BRANCHES]),
-            {"hidden messages": "secret orders", "other branches of chats": "older answer"},
+            {_UNSHOWN: "secret orders older answer"},
         ),
         (
             "text/x-bibtex",

@@ -42,6 +42,8 @@ def test_a_mailbox_is_split_where_messages_begin():
         b"S: 1\n\nx\nFrom y\nFrom z\n\nFrom here on\n\n",
         MAIL,
     ]
+    file = io.BytesIO(b"From - Tue Mar  5 10:00:00 2024\nS: 1\n\nx\n" * 2)
+    assert len([*find_messages(file)]) == 2
 
 
 @pytest.mark.parametrize("is_nested", [False, True])

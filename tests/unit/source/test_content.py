@@ -60,6 +60,7 @@ def build_zip(*names, first=b""):
         ("한국어\n".encode("utf-16"), ".txt"),
         (b"\0\1\2\3", None),
         (b"MZ\x90\0\3\0", ".exe"),
+        (OLE + "WordDocument".encode("utf-16-le") + "Workbook".encode("utf-16-le"), ".doc"),
     ],
 )
 def test_the_first_bytes_say_the_format(head, suffix):

@@ -24,9 +24,9 @@ def write(text):
     return builder.build("a.eml").text, writer.warnings
 
 
-def add(text, *, flowed=False):
+def add(text, flow=None):
     builder = TextBuilder()
-    add_plain_text(builder, text, flowed=flowed)
+    add_plain_text(builder, text, flow)
     return builder.build("a.eml").text
 
 
@@ -134,9 +134,18 @@ def test_quoted_lines_are_quotations(text, expected):
     assert add(text) == expected
 
 
-def test_flowed_lines_are_joined():
-    assert add("one \ntwo\nthree", flowed=True) == "one two\nthree"
-    assert add("one \ntwo") == "one\ntwo"
+@pytest.mark.parametrize(
+    ("text", "flow", "expected"),
+    [
+        ("one \ntwo\nthree", " ", "one two\nthree"),
+        ("one \ntwo", None, "one\ntwo"),
+        ("bro \nken", "", "broken"),
+        ("> one \n> two", " ", "> one two"),
+        ("-- \nAnn", " ", "-- \nAnn"),
+    ],
+)
+def test_flowed_lines_are_joined(text, flow, expected):
+    assert add(text, flow) == expected
 
 
 KOREAN = "등대 렌즈 청소 일정"
@@ -198,8 +207,14 @@ def test_payloads_are_decoded_however_broken():
 def test_the_text_of_a_part_is_in_its_declared_encoding_or_detected():
     declared = b"Content-Type: text/plain; charset=euc-kr\n\n" + "똠".encode("cp949")
     wrong = b"Content-Type: text/plain; charset=us-ascii\n\n" + KOREAN.encode()
+    latin = b"Content-Type: text/plain; charset=iso-8859-1\n\n" + "Grüße".encode()
+    cut = b"Content-Type: text/plain; charset=utf-8\n\n" + "Grüße".encode() + b"\xe2"
+    quoted = b"A: b\n\n" + b"x" * 70 + b"=\nCaf=C3=A9"
 
     assert read_text(parse(declared), html=False) == "똠"
     assert read_text(parse(wrong), html=False) == KOREAN
+    assert read_text(parse(latin), html=False) == "Grüße"
+    assert read_text(parse(cut), html=False) == "Grüße\ufffd"
+    assert read_text(parse(quoted), html=False) == "x" * 70 + "Café"
     with pytest.raises(ParseFailed):
         read_text(parse(b"A: b\n\n" + bytes(range(256)) * 9), html=False)

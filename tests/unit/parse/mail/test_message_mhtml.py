@@ -22,6 +22,13 @@ def test_a_page_that_a_browser_saved_is_read():
     assert "쿠키" not in document.text
 
 
+def test_the_frames_of_a_page_are_read():
+    page = b"--b\nContent-Type: text/html\n\n<p>%s</p>\n"
+    data = b"Content-Type: multipart/related; boundary=b\n\n" + page % b"page" + page % b"frame"
+
+    assert parse(data + b"--b--\n").text == "page\n\nframe"
+
+
 @pytest.mark.parametrize("data", [b"", b"Subject: s\nContent-Type: text/plain\n\nx"])
 def test_a_file_without_a_page_is_refused(data):
     with pytest.raises(ParseFailed, match="not a saved page"):

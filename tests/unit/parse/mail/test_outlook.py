@@ -1,6 +1,10 @@
+import struct
+from base64 import b64encode
+
 import pytest
 
 from kebab.errors.catalog import ParseFailed
+from kebab.parse.mail.message import EmailParser
 from kebab.parse.mail.outlook import MsgParser
 from tests.unit.parse.office.compound_files import build_compound, build_msg
 from tests.unit.parse.office.test_old_office import parse_sample
@@ -52,6 +56,23 @@ def test_text_that_is_not_read_is_said():
     document = parse(build_msg({"0037001F": b"a\0", "10090102": b"LZFu"}))
 
     assert document.warnings == ("the text is only in compressed RTF, which is not read",)
+    assert document.omissions[-1] == ("text in compressed RTF", "")
+
+
+def test_a_message_that_outlook_has_packed_is_opened():
+    def pack(attribute, data):
+        return struct.pack("<BHHI", 1, attribute, 0, len(data)) + data + b"\0\0"
+
+    data = b"\x78\x9f\x3e\x22\0\0" + pack(0x800C, b"text\0")
+    data += pack(0x9002, b"") + pack(0x800F, b"a") + pack(0x8010, b"one.txt\0") + b"cut off"
+    email = b"Subject: s\nContent-Type: application/ms-tnef; name=winmail.dat\n\n"
+    email = email.replace(b"\n\n", b"\nContent-Transfer-Encoding: base64\n\n") + b64encode(data)
+
+    assert (
+        EmailParser()
+        .parse(email, "a.eml")
+        .text.endswith("text\n\nAttachments:\n\n- one.txt (text/plain, 1 bytes)")
+    )
 
 
 def test_a_file_of_another_kind_is_no_message():

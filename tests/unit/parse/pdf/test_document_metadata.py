@@ -97,6 +97,16 @@ def test_lines_that_repeat_at_their_place_are_removed():
     assert get_texts(pages)[3] == ["Chapter four", "text four"]
 
 
+def test_a_running_head_with_another_number_than_that_of_the_page_is_kept():
+    pages = [
+        build_page(number, line(f"Invoice {bill}, page {number}", 800), line("text" * number, 600))
+        for number, bill in enumerate([4711, 4720, 4733], 1)
+    ]
+
+    heads = [page.heads for page in remove_running_heads(pages)]
+    assert [len(one) for one in heads] == [1, 1, 1]
+
+
 def test_roman_numbers_of_pages_are_removed():
     pages = [
         build_page(number, line(f"text {roman}x", 700), line(roman, 30))
