@@ -116,7 +116,19 @@ def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Co
     return Conversation(f"{title} ({day})" if day else title, said)
 
 
-_NO_WORDS = ("type", "role", "status", "sender", "id", "url", "slug", "model")
+_NO_WORDS = (
+    "node",
+    "parent",
+    "children",
+    "type",
+    "role",
+    "status",
+    "sender",
+    "id",
+    "url",
+    "slug",
+    "model",
+)
 """The ends of the keys whose values are no words of people."""
 
 

@@ -8,15 +8,13 @@ text boxes and charts of a sheet of `.xlsx` follow, each as a line at its row.
 """
 
 import io
-import operator
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
-from decimal import ROUND_HALF_UP, Decimal
-from fractions import Fraction
-from functools import partial
+from decimal import Decimal
+from functools import cache, lru_cache, partial
 from html import unescape
 from itertools import groupby, repeat
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -264,41 +262,17 @@ def format_column(index: int) -> str:
     return letters
 
 
-_BUILT_IN = {
-    1: "0",
-    2: "0.00",
-    3: "#,##0",
-    4: "#,##0.00",
-    9: "0%",
-    10: "0.00%",
-    11: "0.00E+00",
-    12: "# ?/?",
-    13: "# ??/??",
-    48: "##0.0E+0",
-    **dict.fromkeys((41, 42), "#,##0"),
-    **dict.fromkeys((43, 44), "#,##0.00"),
-    **dict.fromkeys((37, 38), "#,##0;(#,##0)"),
-    **dict.fromkeys((39, 40), "#,##0.00;(#,##0.00)"),
-}
 _STYLED_CELL = re.compile(
     rb'<(?:\w{1,20}:)?c\s(?=[^<>]*?\bs="(\d{1,6})")[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"'
 )
-_TEXT = re.compile(r'"([^"]*)"|\\(.)|_.|\*.|\[\$([^\]-]*)[^\]]*\]|\[[^\]]*\]')
-_CONDITION = re.compile(r"\[(<=|>=|<>|<|>|=)(-?\d+(?:\.\d+)?)\]")
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "<>": operator.ne,
-}
-_NO_NUMBER = re.compile("(?i)[dmyhs]|general")
+_PLAIN = frozenset({"0", "14", "49"})
+"""The built-in formats of most cells: no format, a date, and text."""
+_SHOWS_NUMBER = re.compile('[#0?"]')
+_NUMBER = re.compile("(?i)[dmyhs]|general")
 _SCIENTIFIC = re.compile(r"[#0?]+(?:\.([#0?]+))?E[-+][#0?]+")
 _FRACTION = re.compile(r"([#0?]+\s+)?[#0?]+/([#?0]+|\d+)")
 _PATTERN = re.compile("[#0?](?:[^%]*[#0?])?,*")
 _NUMBER = re.compile(r"-?\d[\d.]*")
-_MAX_SHOWN_DIGITS = 30
 _LONGEST_TYPED = 10
 """A stored number with more characters was computed, and nobody searches for it."""
 
@@ -349,83 +323,39 @@ def _read_codes(package: Package) -> dict[int, str]:
     codes = {}
     for number, style in styles:
         key = style.get("numFmtId", "0")
-        code = own.get(key) or (_BUILT_IN.get(int(key), "") if key.isdecimal() else "")
-        if _PATTERN.search(code) or '"' in code:
+        code = own.get(key, "")
+        if not code and key.isdecimal() and key not in _PLAIN:
+            code = _load_formats()[0].get(int(key), "")
+        if _SHOWS_NUMBER.search(code):
             codes[number] = code
     return codes
 
 
+@lru_cache(maxsize=10_000)
 def show_number(value: float, stored: str, code: str) -> str:
     """Return a number as a format shows it, and as it is stored where that is another number."""
-    section, is_signed = _choose_section(value, code)
-    texts: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        texts.append(match[1] or match[2] or match[3] or "")
-        return "\0"
-
-    plain = _TEXT.sub(keep, section)
-    if not section or _NO_NUMBER.search(plain) or abs(value) >= 10.0**_MAX_SHOWN_DIGITS:
-        return stored
-    sign = "-" if value < 0 and is_signed else ""
-    parts = iter(texts)
-    whole = re.sub("\0", lambda _: next(parts), _fill(abs(value), plain, sign))
-    return _add_stored(" ".join(whole.split()), stored)
+    shown = _load_formats()[1](repr(value), code) if abs(value) < _LARGEST_WHOLE else ""
+    return _add_stored(" ".join(shown.split()), stored) if shown.strip() else stored
 
 
-def _choose_section(value: float, code: str) -> tuple[str, bool]:
-    """Return the section of a format that holds for a number, and whether it shows the sign."""
-    sections = code.split(";")
-    conditions = [_CONDITION.search(section) for section in sections]
-    if any(conditions):
-        for section, found in zip(sections, conditions, strict=True):
-            if not found or _COMPARE[found[1]](value, float(found[2])):
-                return section, True
-    index = 1 if value < 0 else 2 if not value else 0
-    return (sections[index], not index) if index < len(sections) else (sections[0], True)
+@cache
+def _load_formats() -> tuple[Mapping[int, str], Callable[[str, str], str]]:
+    """Return the built-in formats by number, and what shows a number by a format."""
+    with translate_import_errors("reading workbooks", "dochan", "office"):
+        from dochan.spreadsheet_format import BUILTIN_NUM_FORMATS, SpreadsheetNumberFormatter
+
+    class Formatter(SpreadsheetNumberFormatter):
+        """The base of the workbooks of the library."""
+
+        def show(self, value: str, code: str) -> str:
+            return str(self._format_cell_value(value, code))
+
+    return BUILTIN_NUM_FORMATS, Formatter().show
 
 
 def _add_stored(shown: str, stored: str) -> str:
     is_stored = stored in _NUMBER.findall(shown.replace(",", ""))
     return shown if is_stored or len(stored) > _LONGEST_TYPED else f"{shown} ({stored})".lstrip()
-
-
-def _fill(value: float, plain: str, sign: str) -> str:
-    """Return a format such as `#,##0.00 kg` with the digits of a number."""
-    if found := _SCIENTIFIC.search(plain):
-        shown = f"{value:.{len(found[1] or '')}E}"
-    elif found := _FRACTION.search(plain):
-        whole, rest = divmod(value, 1) if found[1] else (0, value)
-        part = str(Fraction(rest).limit_denominator(10 ** len(found[2]) - 1))
-        if found[2].strip("0?#"):
-            part = f"{rest * int(found[2]):.0f}/{found[2]}"
-        shown = f"{whole:.0f} {part}" if whole else part
-        shown = shown.removesuffix(" 0")
-    elif found := _PATTERN.search(plain):
-        shown = _write(Decimal(repr(value)), found[0], percent=plain.count("%"))
-    else:
-        return plain
-    return f"{plain[: found.start()]}{sign}{shown}{plain[found.end() :]}"
-
-
-def _write(value: Decimal, pattern: str, *, percent: int) -> str:
-    """Return a number by a pattern such as `#,##0.00` or `000-0000`, filled from the right."""
-    thousands = len(pattern) - len(pattern.rstrip(","))
-    whole, _, places = pattern.rstrip(",").partition(".")
-    scaled = value * Decimal(100) ** percent / Decimal(1000) ** thousands
-    digits = scaled.quantize(Decimal(1).scaleb(-len(places)), rounding=ROUND_HALF_UP)
-    before, _, after = f"{digits:f}".partition(".")
-    while after and places[len(after) - 1] == "#" and after.endswith("0"):
-        after = after[:-1]
-    before, shown = before.lstrip("0").zfill(whole.count("0")), ""
-    if "," in whole and whole.count("0") <= 1 and not whole.strip("#0?,"):
-        before = f"{int(before or 0):,}"
-    else:
-        for char in reversed(whole):
-            is_digit = char in "#0?"
-            shown = (before[-1:] if is_digit else char.strip(",")) + shown
-            before = before[:-1] if is_digit else before
-    return f"{before}{shown}.{after}" if after else f"{before}{shown}"
 
 
 _BESIDE = "names, headers, choices, drawings and formulas of sheets"
