@@ -11,7 +11,6 @@ import io
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache, partial
@@ -414,8 +413,22 @@ class SheetParser:
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
         file = self._check_file(data)
-        with self._translate_errors():
+        with translate_import_errors("reading workbooks", "python-calamine", "office"):
+            from python_calamine import CalamineError, PasswordError
+        try:
             return self._read(data, path, file)
+        except PasswordError as fault:
+            raise build_refusal(ENCRYPTED) from fault
+        except CalamineError as fault:
+            # The library tries each of its formats, and does not say why the right one failed.
+            is_vague = "detect file format" in str(fault)
+            cause = "encrypted, damaged or of an unknown kind" if is_vague else f"damaged: {fault}"
+            raise build_refusal(cause) from fault
+        except BaseException as fault:
+            # A panic of the library's own language is no `Exception`.
+            if type(fault).__name__ != "PanicException":
+                raise
+            raise build_refusal("damaged: the library cannot read it") from fault
 
     def _check_file(self, data: bytes) -> Package | OpenDocument | None:
         """Refuse what the library cannot bear; return the parts of a file that has parts."""
@@ -489,23 +502,3 @@ class SheetParser:
         for reason, texts in unread.items():
             builder.leave_out_unknown(reason, texts)
         return builder.build(path, metadata, warnings=writer.warnings)
-
-    @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        with translate_import_errors("reading workbooks", "python-calamine", "office"):
-            from python_calamine import CalamineError, PasswordError
-        try:
-            yield
-        except PasswordError as fault:
-            raise build_refusal(ENCRYPTED) from fault
-        except CalamineError as fault:
-            # The library tries each of its formats, and does not say why the right one failed.
-            is_vague = "detect file format" in str(fault)
-            cause = "encrypted, damaged or of an unknown kind" if is_vague else f"damaged: {fault}"
-            raise build_refusal(cause) from fault
-        except BaseException as fault:
-            # A panic of the library's own language is no `Exception`.
-            if type(fault).__name__ != "PanicException":
-                raise
-            cause = "damaged: the library cannot read it"
-            raise build_refusal(cause) from fault
