@@ -2,8 +2,8 @@
 
 Members are read into memory, within limits, and never written anywhere, so their names are only
 keys. Archives within archives are not opened. XML is read as a sequence of elements, without a
-tree of the whole: entities cannot be declared, nothing outside the part is loaded, and depth is
-limited.
+tree of the whole: nothing outside the part is loaded, expat limits how far entities expand (since
+2.4), and depth is limited.
 """
 
 import io
@@ -13,10 +13,8 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import BinaryIO, Literal, TypeAlias, cast
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
-from xml.parsers import expat
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipInfo
 
-from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import build_refusal
 from kebab.source.members import LOCAL_HEADER_BYTES, read_directory
 
@@ -163,17 +161,12 @@ Event: TypeAlias = tuple[Literal["start", "end"], Element]
 """The start or the end of an element."""
 
 
-class _PrologEnded(Exception):  # noqa: N818 - no error
-    """The root element begins."""
-
-
 def read_events(data: bytes, name: str) -> Iterator[Event]:
     """Yield the start and the end of every element of a part, in order.
 
     At its `end` an element is complete; clear it to keep memory small. Tags and attributes have
     their namespace in braces. `name` is the part's name, for errors.
     """
-    _refuse_entities(data, name)
     parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
     depth = 0
     try:
@@ -187,7 +180,8 @@ def read_events(data: bytes, name: str) -> Iterator[Event]:
         parser.close()
         yield from cast("Iterator[Event]", parser.read_events())
     except (ParseError, ValueError, LookupError) as fault:
-        raise _refuse_broken(fault, name) from fault
+        cause = f"damaged: the XML of `{name}` is broken: {fault}"
+        raise build_refusal(cause) from fault
 
 
 def read_children(data: bytes, name: str, containers: Collection[str]) -> Iterator[Element]:
@@ -256,30 +250,3 @@ def read_tree(data: bytes, name: str) -> Element:
         if count > 2 * MAX_TREE_ELEMENTS:
             raise build_refusal(f"`{name}` has more than {MAX_TREE_ELEMENTS:,} elements")
     return root
-
-
-def _refuse_entities(data: bytes, name: str) -> None:
-    """Read what precedes the root element, which is all that can declare an entity."""
-    parser = expat.ParserCreate()
-    parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-
-    def refuse_entity(*_declaration: object) -> None:
-        raise build_refusal(f"`{name}` declares XML entities")
-
-    def end_prolog(_tag: str, _attributes: object) -> None:
-        raise _PrologEnded
-
-    parser.EntityDeclHandler = refuse_entity
-    parser.StartElementHandler = end_prolog
-    try:
-        for start in range(0, len(data), _FEED_BYTES):
-            parser.Parse(data[start : start + _FEED_BYTES], False)  # noqa: FBT003 - the library's
-        parser.Parse(b"", True)  # noqa: FBT003
-    except _PrologEnded:
-        return
-    except (expat.ExpatError, ValueError, LookupError) as fault:
-        raise _refuse_broken(fault, name) from fault
-
-
-def _refuse_broken(fault: Exception, name: str) -> ParseFailed:
-    return build_refusal(f"damaged: the XML of `{name}` is broken: {fault}")

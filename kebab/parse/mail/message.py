@@ -3,6 +3,7 @@
 import binascii
 import quopri
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
 from email import policy
@@ -11,7 +12,7 @@ from email.header import decode_header
 from email.message import Message
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
-from itertools import islice
+from itertools import islice, repeat
 from mimetypes import MimeTypes
 from typing import NamedTuple
 
@@ -125,11 +126,9 @@ _KB = 1_000
 _SOFT_BREAK = re.compile(rb"^[^\n]{60,75}=\r?$", re.MULTILINE)
 """The end of a line that goes on, in quoted-printable."""
 _SIGNATURE = "-- "
-_MANY_WARNINGS = 20
 _BYTES = "application/octet-stream"
 """What programs say of any file: its bytes tell more."""
 _TEXTS = frozenset({"text/plain", "text/html", "text/enriched", "text/rfc822-headers"})
-_TOO_MANY = "parts of the message are left out: there are too many"
 
 
 class Attachment(NamedTuple):
@@ -139,36 +138,43 @@ class Attachment(NamedTuple):
     part: Message
 
 
-def list_attachments(message: Message) -> list[Attachment]:
-    """Return the files of a message, also those beside a text that is not shown.
+def _walk_parts(message: Message) -> Iterator[tuple[str, Message, int]]:
+    """Yield what the parts of a message are, in order, with their numbers.
 
-    A message within the message is one of them, and keeps its own.
+    They are a `text`, another `form` of it, a `report` of delivery, a `file`, also beside a text
+    that is not shown, or the `rest`, which is too much. A message within the message is a file.
     """
-    attachments: list[Attachment] = []
-    taken: dict[str, int] = {}
-    waiting: list[tuple[Message, int]] = [(message, 0)]
+    waiting: list[tuple[Message, int, str]] = [(message, 0, "text")]
     for number in range(_MAX_MESSAGE_PARTS):
         if not waiting:
-            break
-        part, depth = waiting.pop()
+            return
+        part, depth, role = waiting.pop()
         kind, inner = part.get_content_type(), _list_parts(part)
-        if kind == "multipart/alternative" and inner:  # other forms of the text are no files
-            chosen = _choose_alternative(inner)
-            inner = [
-                one
-                for one in inner
-                if one is chosen
-                or _list_parts(one)
-                or find_file_name(one)
-                or one.get_content_type() == _INVITATION
-            ]
-        if inner and (kind != _MESSAGE or not number):
-            waiting += [(one, depth + 1) for one in reversed(inner) if depth < _MAX_DEPTH]
-        elif (kind == _MESSAGE and number) or (
-            (kind not in _TEXTS or _is_attached(part))
-            and (find_file_name(part) or read_payload(part))
-        ):
-            name = clean_name(find_file_name(part)) or f"part-{number}"
+        is_named = bool(find_file_name(part))
+        if depth > _MAX_DEPTH:
+            yield "rest", part, number
+        elif kind == "message/delivery-status":
+            yield "report", part, number
+        elif inner and (kind != _MESSAGE or not number):
+            chosen = _choose_alternative(inner) if kind == "multipart/alternative" else None
+            roles = (role if chosen in {None, one} else "form" for one in reversed(inner))
+            waiting += zip(reversed(inner), repeat(depth + 1), roles, strict=False)
+        elif (kind in _TEXTS and not _is_attached(part)) or (role == "form" and kind.startswith("text/") and not is_named and kind != _INVITATION):
+            yield role, part, number
+        elif kind == _MESSAGE or is_named or read_payload(part):
+            yield "file", part, number
+    if waiting:
+        yield "rest", message, number
+
+
+def list_attachments(message: Message) -> list[Attachment]:
+    """Return the files of a message; a message within it keeps its own."""
+    attachments: list[Attachment] = []
+    taken: dict[str, int] = {}
+    for role, part, number in _walk_parts(message):
+        if role == "file":
+            kind, name = part.get_content_type(), clean_name(find_file_name(part))
+            name = name or f"part-{number}"
             suffix = next(iter(get_media_type(kind).suffixes), "")
             if not suffix and kind != _BYTES and not get_suffix(name):
                 suffix = MimeTypes().guess_extension(kind) or ""
@@ -201,70 +207,43 @@ def read_attachment(part: Message) -> bytes:
     return b""
 
 
-class MessageWriter:
-    """Writes a message into a builder, below a heading with its subject."""
-
-    def __init__(self, builder: TextBuilder) -> None:
-        self.warnings: list[str] = []
-        self._builder = builder
-        self._parts = 0
-        self._others: list[Message] = []
-        """The forms of the text that another form stands for."""
-
-    def write(self, message: Message) -> None:
-        """Write a message: its headers, its text, and the names of its attachments."""
-        subject = read_header(message, "subject")
-        self._builder.add_heading(1, subject or "(no subject)")
-        headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
-        self._builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
-        self._write_part(message, 0)
-        others, builder = self._others, self._builder
-        found = TextBuilder()
-        self._builder = found
-        for number, one in enumerate(others):
-            if number < _MAX_MESSAGE_PARTS:
-                self._write_part(one, 1)
-        self._builder, self._others = builder, []
-        builder.leave_out_unknown(_FORMS, [found.read_text()])
-        unread = [read_header(message, name) for name in _UNREAD_HEADERS]
-        unread += [message.preamble or "", message.epilogue or ""]
-        builder.leave_out("headers of mails", " ".join(filter(None, unread)))
-        attachments = list_attachments(message)
-        if attachments:
-            self._builder.add_paragraph("Attachments:")
-            self._builder.add_list([(0, _describe(one)) for one in attachments])
-
-    def _write_part(self, part: Message, depth: int) -> None:
-        self._parts += 1
-        if depth > _MAX_DEPTH or self._parts > _MAX_MESSAGE_PARTS:
-            self._warn(_TOO_MANY)
-            return
-        kind, parts = part.get_content_type(), _list_parts(part)
-        if kind == "multipart/alternative" and parts:
-            chosen = _choose_alternative(parts)
-            self._write_part(chosen, depth + 1)
-            self._others += (one for one in parts if one is not chosen)
-        elif kind == "message/delivery-status":
-            add_plain_text(self._builder, "\n".join(one.as_string() for one in parts))
-        elif parts:
-            for inner in parts if kind != _MESSAGE or not depth else ():
-                self._write_part(inner, depth + 1)
-        elif kind in _TEXTS and not _is_attached(part):
-            html = kind == "text/html"
+def write_message(builder: TextBuilder, message: Message) -> list[str]:
+    """Write a message: its headers, text, and the names of its attachments; return warnings."""
+    builder.add_heading(1, read_header(message, "subject") or "(no subject)")
+    headers = ((name, read_header(message, name.lower())) for name in _HEADERS)
+    builder.add_paragraph("\n".join(f"{name}: {text}" for name, text in headers if text))
+    warnings: dict[str, None] = {}
+    forms = TextBuilder()
+    for role, part, _ in _walk_parts(message):
+        if role == "rest":
+            warnings["parts of the message are left out: there are too many"] = None
+        elif role == "report":
+            text = "\n".join(one.as_string() for one in _list_parts(part))
+            add_plain_text(builder, text)
+        elif role != "file":
             try:
-                text = read_text(part, html=html)
-                if html:
-                    add_fragment(self._builder, text, 1)
-                else:
-                    flow = " " if part.get_param("format") == "flowed" else None
-                    flow = "" if flow and part.get_param("delsp") == "yes" else flow
-                    add_plain_text(self._builder, text, flow)
+                _write_text(builder if role == "text" else forms, part)
             except (ParseFailed, ValueError):
-                self._warn("a part of a message is unreadable")
+                warnings["a part of a message is unreadable"] = None
+    builder.leave_out_unknown(_FORMS, [forms.read_text()])
+    unread = [read_header(message, name) for name in _UNREAD_HEADERS]
+    unread += [message.preamble or "", message.epilogue or ""]
+    builder.leave_out("headers of mails", " ".join(filter(None, unread)))
+    if attachments := list_attachments(message):
+        builder.add_paragraph("Attachments:")
+        builder.add_list([(0, _describe(one)) for one in attachments])
+    return [*warnings]
 
-    def _warn(self, warning: str) -> None:
-        if warning not in self.warnings and len(self.warnings) < _MANY_WARNINGS:
-            self.warnings.append(warning)
+
+def _write_text(builder: TextBuilder, part: Message) -> None:
+    html = part.get_content_type().endswith("html")
+    text = read_text(part, html=html)
+    if html:
+        add_fragment(builder, text, 1)
+    else:
+        flow = " " if part.get_param("format") == "flowed" else None
+        flow = "" if flow and part.get_param("delsp") == "yes" else flow
+        add_plain_text(builder, text, flow)
 
 
 def _describe(attachment: Attachment) -> str:
@@ -408,14 +387,13 @@ class EmailParser:
         """Return the document."""
         message = load_message(data)
         builder = TextBuilder()
-        writer = MessageWriter(builder)
-        writer.write(message)
+        warnings = write_message(builder, message)
         metadata = Metadata(
             title=read_header(message, "subject") or None,
             authors=tuple(list_names(message, "from")),
             date=read_date(message),
         )
-        return builder.build(path, metadata, warnings=writer.warnings)
+        return builder.build(path, metadata, warnings=warnings)
 
 
 def has_headers(data: bytes) -> bool:

@@ -121,18 +121,7 @@ def decode_declared(data: bytes, codec: str) -> Decoded | None:
 DROP = "data-kebab-drop"
 """The attribute that marks the elements that are no content."""
 
-_MAX_DEPTH = 5_000
-"""The deepest nesting that is parsed; the time of the parser grows with its square."""
-
-_SLICE = 16_384
 _TAG = re.compile(r"<[^<>]*>")
-_TAG_NAME = re.compile(r"<(/?)([a-zA-Z]+)")
-_NEVER_DEEP = split_names(
-    "area base br col embed hr img input link meta param source track wbr p"
-    " li dt dd tr td th option thead tbody tfoot colgroup path line circle rect polygon"
-)
-"""Elements without an end tag, and those that end where the next of their kind begins."""
-
 _HEAD = 2_000
 _XHTML = re.compile("<\\?xml|<html[^>]{0,200} xmlns=", re.IGNORECASE)
 _EMPTY_ELEMENT = re.compile(
@@ -221,10 +210,8 @@ class Page:
 
         Raises:
             DependencyMissing: The HTML parser is not installed.
-            ValueError: The HTML parser refuses the page, or its elements are nested too deeply.
+            ValueError: The HTML parser refuses the page.
         """
-        if _is_too_deep(text):
-            raise ValueError(f"elements are nested more than {_MAX_DEPTH:,} levels deep")
         with translate_import_errors("reading HTML", "selectolax"):
             from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
@@ -434,23 +421,6 @@ def _close_elements(text: str) -> str:
         found = _EMPTY_ELEMENT.fullmatch(part, start) if start >= 0 else None
         parts[number] = f"{part}></{found[1]}>" if found else f"{part}/>"
     return "".join([*parts, tail])
-
-
-def _is_too_deep(text: str) -> bool:
-    """Return whether elements are nested more deeply than the parser reads in linear time."""
-    surplus = 0
-    for start in range(0, len(text), _SLICE):
-        part = text[start : start + _SLICE]
-        surplus = max(0, surplus + part.count("<") - 2 * part.count("</"))
-        if surplus > _MAX_DEPTH:
-            # The greatest surplus of start tags over end tags.
-            depth = deepest = 0
-            for end, name in _TAG_NAME.findall(text):
-                if name.lower() not in _NEVER_DEEP:
-                    depth = max(0, depth - 1) if end else depth + 1
-                    deepest = max(deepest, depth)
-            return deepest > _MAX_DEPTH
-    return False
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":

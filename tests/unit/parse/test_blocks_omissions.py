@@ -118,7 +118,7 @@ ODT = "application/vnd.oasis.opendocument.text"
         (
             "application/x-chat+json",
             json.dumps([BRANCHES]),
-            {_UNSHOWN: "secret orders older answer"},
+            {_UNSHOWN: "secret orders older"},
         ),
         (
             "text/x-bibtex",

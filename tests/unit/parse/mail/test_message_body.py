@@ -4,7 +4,6 @@ from kebab.errors.catalog import ParseFailed
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.mail import message as mail
 from kebab.parse.mail.message import (
-    MessageWriter,
     add_plain_text,
     list_attachments,
     list_names,
@@ -14,14 +13,16 @@ from kebab.parse.mail.message import (
     read_header,
     read_payload,
     read_text,
+    write_message,
 )
 
 
 def write(text):
     builder = TextBuilder()
-    writer = MessageWriter(builder)
-    writer.write(parse_message(text if isinstance(text, bytes) else text.encode()))
-    return builder.build("a.eml").text, writer.warnings
+    warnings = write_message(
+        builder, parse_message(text if isinstance(text, bytes) else text.encode())
+    )
+    return builder.build("a.eml").text, warnings
 
 
 def add(text, flow=None):

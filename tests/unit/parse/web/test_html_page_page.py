@@ -1,9 +1,7 @@
-import time
-
 import pytest
 from selectolax.lexbor import SelectolaxError
 
-from kebab.parse.web.html_page import _MAX_DEPTH, DROP, Page, _is_too_deep
+from kebab.parse.web.html_page import DROP, Page
 from tests.shape.libraries import list_own_exceptions
 
 
@@ -82,12 +80,3 @@ def test_a_page_of_frames_is_empty():
         "",
         "",
     )
-
-
-def test_deep_nesting_is_found_quickly():
-    begun = time.process_time()
-
-    assert _is_too_deep("<div>" * 100_000)
-    assert _is_too_deep("<ul><li>" * 100_000 + "</li></ul>" * 100_000)
-    assert _is_too_deep("</p>" * 100_000 + "<div>" * (_MAX_DEPTH * 2))
-    assert time.process_time() - begun < 2
