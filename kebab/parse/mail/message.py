@@ -151,6 +151,8 @@ def _walk_parts(message: Message) -> Iterator[tuple[str, Message, int]]:
         part, depth, role = waiting.pop()
         kind, inner = part.get_content_type(), _list_parts(part)
         is_named = bool(find_file_name(part))
+        is_form = role == "form" and kind.startswith("text/") and kind != _INVITATION
+        is_form = is_form and not is_named
         if depth > _MAX_DEPTH:
             yield "rest", part, number
         elif kind == "message/delivery-status":
@@ -159,7 +161,7 @@ def _walk_parts(message: Message) -> Iterator[tuple[str, Message, int]]:
             chosen = _choose_alternative(inner) if kind == "multipart/alternative" else None
             roles = (role if chosen in {None, one} else "form" for one in reversed(inner))
             waiting += zip(reversed(inner), repeat(depth + 1), roles, strict=False)
-        elif (kind in _TEXTS and not _is_attached(part)) or (role == "form" and kind.startswith("text/") and not is_named and kind != _INVITATION):
+        elif (kind in _TEXTS and not _is_attached(part)) or is_form:
             yield role, part, number
         elif kind == _MESSAGE or is_named or read_payload(part):
             yield "file", part, number

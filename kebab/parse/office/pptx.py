@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -81,6 +81,7 @@ def read_table(table: Element) -> list[list[str]]:
 
 _TITLES = frozenset({"title", "ctrTitle"})
 _LAYOUT = re.compile(r"ppt/slide(?:Layout|Master)s/[^/]+\.xml")
+_SHAPE, _TEXT = re.compile(rb"<p:sp>.*?</p:sp>", re.DOTALL), re.compile(rb"<a:t>([^<]+)")
 _NO_NOTES = frozenset({"sldImg", "sldNum", "hdr", "ftr", "dt"})
 """What a page of notes shows of its slide and of the deck."""
 
@@ -121,10 +122,10 @@ class _DeckReader:
             if slide is not None:
                 self._builder.begin_place(Place(0, number, of=len(parts)))
                 self._add_slide(slide, part, number)
-        layouts = filter(_LAYOUT.fullmatch, package.names)
-        for shape in chain.from_iterable(map(list_shapes, map(package.find_tree, layouts))):
-            if not shape.role and next(find_all(shape.element, "ph"), None) is None:
-                self._unread.append(office.join_paragraphs(shape.element))
+        for data in map(package.read, filter(_LAYOUT.fullmatch, package.names)):
+            for shape in _SHAPE.findall(data):
+                texts = _TEXT.findall(shape) if b"<p:ph" not in shape else ()
+                self._unread += (one.decode("utf-8", "replace") for one in texts)
         self._builder.leave_out_unknown(office.MASTERS, self._unread)
         self._builder.leave_out_unknown(office.ADDRESSES, self._addresses)
         return self._builder.build(path, package.read_metadata(), links=self._links)

@@ -325,7 +325,7 @@ def _read_codes(package: Package) -> dict[int, str]:
         code = own.get(key, "")
         if not code and key.isdecimal() and key not in _PLAIN:
             code = _load_formats()[0].get(int(key), "")
-        if _SHOWS_NUMBER.search(code):
+        if _SHOWS_NUMBER.search(code) and "general" not in code.lower():
             codes[number] = code
     return codes
 
@@ -354,7 +354,8 @@ def _load_formats() -> tuple[Mapping[int, str], Callable[[str, str], str]]:
 
 def _add_stored(shown: str, stored: str) -> str:
     is_stored = stored in _NUMBER.findall(shown.replace(",", ""))
-    return shown if is_stored or len(stored) > _LONGEST_TYPED else f"{shown} ({stored})".lstrip()
+    is_computed = "." in stored and len(stored) > _LONGEST_TYPED
+    return shown if is_stored or is_computed else f"{shown} ({stored})".lstrip()
 
 
 _BESIDE = "names, headers, choices, drawings and formulas of sheets"

@@ -61,7 +61,7 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
         for one, key in zip(page.segments, page_keys, strict=True):
             for number in _SHORT_NUMBER.findall(one.text) if counts[key] >= _MIN_PAGES else ():
                 offsets[key][int(number) - page.number] += 1
-    known: set[str] = set()
+    known: set[tuple[str, ...]] = set()
     shown: set[str] = set()
     kept = []
     for page, page_keys in zip(pages, keys, strict=True):
@@ -83,12 +83,13 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
     return kept
 
 
-def _name_head(text: str, page: int, offsets: Mapping[int, int]) -> str:
-    """Return what tells a running head from others: its text without numbers of pages."""
-    plain = _SHORT_NUMBER.sub(
-        lambda found: "" if offsets[int(found[0]) - page] > 1 else found[0], text
-    )
-    return " ".join(plain.casefold().split())
+def _name_head(text: str, page: int, offsets: Mapping[int, int]) -> tuple[str, ...]:
+    """Return what tells a running head from others: its text, and its numbers but that of a page."""
+    numbers = _SHORT_NUMBER.findall(text)
+    counted = next((one for one in numbers if offsets[int(one) - page] > 1), None)
+    if counted is not None:
+        numbers.remove(counted)
+    return (" ".join(_SHORT_NUMBER.sub("", text).casefold().split()), *numbers)
 
 
 def _get_key(segment: Segment, large: float) -> tuple[int, str]:

@@ -66,13 +66,8 @@ def decode_html(data: bytes) -> Decoded:
     A page that is valid UTF-8 is UTF-8, whatever it says, because saved pages are often converted
     without a change of their declaration.
     """
-    declared = "" if data.startswith(_BOMS) or b"\0" in data else find_declared_codec(data)
-    if declared and declared != "utf-8":
-        try:
-            data.decode()
-        except UnicodeDecodeError:
-            return decode_declared(data, declared) or decode(data)
-    return decode(data)
+    is_marked = data.startswith(_BOMS) or b"\0" in data
+    return decode_as(data, "" if is_marked else find_declared_codec(data))
 
 
 def find_declared_codec(data: bytes) -> str:
