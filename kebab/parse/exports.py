@@ -23,8 +23,6 @@ from kebab.parse.web.html import add_fragment
 from kebab.text.dates import parse_date
 
 _SLACK_LINK = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>")
-_MAX_MESSAGES = 50_000
-_MAX_MESSAGE_CHARS = 20_000
 _UNSHOWN = "hidden messages, other branches, thoughts and fields of chats"
 _CITATION = re.compile("\ue200[^\ue201]*\ue201")
 """A mark of ChatGPT that its program shows as a link."""
@@ -59,17 +57,14 @@ class ChatExportParser:
         if not any(said.text.strip() for one in conversations for said in one.messages):
             return DataParser("json").parse(data, path)
         builder = TextBuilder()
-        left, cut = _MAX_MESSAGES, 0
         titles = []
         for conversation in conversations:
-            messages = [one for one in conversation.messages[:left] if one.text.strip()]
-            left -= len(messages)
-            cut += sum(len(one.text) > _MAX_MESSAGE_CHARS for one in messages)
+            messages = [one for one in conversation.messages if one.text.strip()]
             if messages:
                 titles.append(conversation.title)
                 builder.add_heading(1, conversation.title)
             for message in messages:
-                text = message.text[:_MAX_MESSAGE_CHARS].strip()
+                text = message.text.strip()
                 gap = " " if text[:1].isalnum() else "\n\n"
                 source = f"**{message.speaker or 'unknown'}:**{gap}{text}"
                 document = MarkdownParser().parse(source.encode("utf-8", "replace"), "message")
@@ -81,13 +76,10 @@ class ChatExportParser:
                 )
                 builder.add_blocks(document._replace(blocks=tuple(blocks)))
         builder.leave_out_unknown(_UNSHOWN, _find_texts(content))
-        warnings = [] if left else [f"only the first {_MAX_MESSAGES:,} messages are searched"]
-        if cut:
-            warnings.append(f"long messages are cut at {_MAX_MESSAGE_CHARS:,} characters: {cut}")
         file = PurePosixPath(path)
         several = f"{file.parent.name}/{file.name}".strip("/")
         title = titles[0] if len(titles) == 1 else several
-        return builder.build(path, Metadata(title=title), warnings=warnings)
+        return builder.build(path, Metadata(title=title))
 
 
 def read_conversations(content: object, path: str, users: object = None) -> Iterator[Conversation]:

@@ -84,7 +84,7 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
 
 
 def _name_head(text: str, page: int, offsets: Mapping[int, int]) -> tuple[str, ...]:
-    """Return what tells a running head from others: its text, and its numbers but that of a page."""
+    """Return what tells a running head from others: its text, and all numbers but the page's."""
     numbers = _SHORT_NUMBER.findall(text)
     counted = next((one for one in numbers if offsets[int(one) - page] > 1), None)
     if counted is not None:

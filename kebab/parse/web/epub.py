@@ -32,7 +32,6 @@ _FONT_ALGORITHMS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/p
 _PAGES = {"application/xhtml+xml", "text/html", "text/x-oeb1-document", "image/svg+xml"}
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^<>]*>", re.DOTALL)
 _HEADING = re.compile("<h[1-6][ >]", re.IGNORECASE)
-_MAX_CHARS = 100_000_000
 _MANY_WARNINGS = 20
 
 
@@ -70,9 +69,6 @@ class EpubParser:
             # The table of contents is no chapter.
             if item.media not in _PAGES or "nav" in item.properties.split():
                 continue
-            if builder.length > _MAX_CHARS:
-                warnings.append(f"only the first {_MAX_CHARS:,} characters are searched")
-                break
             warning = _add_chapter(builder, archive, item, titles.get(item.name, ""))
             if warning and len(warnings) < _MANY_WARNINGS:
                 warnings.append(warning)

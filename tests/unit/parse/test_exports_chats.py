@@ -100,12 +100,6 @@ def test_a_message_of_chatgpt_has_what_its_program_shows(content, text):
     assert parse([{"title": "T", "mapping": {"a": said}}]).text == f"# T\n\n**tool:** {text}"
 
 
-def test_a_long_message_is_cut():
-    said = {"sender": "human", "text": "word " * 5_000}
-    document = parse([{"name": "One", "chat_messages": [said]}])
-    assert document.warnings == ("long messages are cut at 20,000 characters: 1",)
-
-
 @pytest.mark.parametrize(
     "content",
     [

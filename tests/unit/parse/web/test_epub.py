@@ -6,7 +6,6 @@ import pytest
 
 from kebab.core.documents import Omission
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.web import epub
 from kebab.parse.web.epub import EpubParser
 
 SAMPLES = Path("samples/formats")
@@ -149,11 +148,3 @@ def test_a_book_of_pictures_has_no_text():
     pictures = {"OPS/a.xhtml": page, "OPS/text/b c.xhtml": page, "OPS/nav.xhtml": None}
 
     assert parse(build_zip({**PARTS, **pictures})).text == ""
-
-
-def test_a_book_that_is_too_long_is_cut(monkeypatch):
-    monkeypatch.setattr(epub, "_MAX_CHARS", 3)
-    document = parse(build_zip(PARTS))
-
-    assert "alpha" not in document.text
-    assert document.warnings == ("only the first 3 characters are searched",)
