@@ -103,7 +103,7 @@ def _open_attachments(data: bytes, media: str, path: str) -> _Attachments:
     if not may_have_attachments(data):
         return _Attachments(())
     found = list_attachments(load_message(data))
-    return _Attachments((one.name, partial(read_attachment, one.part)) for one in found)
+    return _Attachments((name, partial(read_attachment, part)) for name, part in found.items())
 
 
 def _list_note_files(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:

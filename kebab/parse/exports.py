@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
@@ -28,19 +28,16 @@ _CITATION = re.compile("\ue200[^\ue201]*\ue201")
 """A mark of ChatGPT that its program shows as a link."""
 
 
+Conversation: TypeAlias = "tuple[str, list[Message]]"
+"""The title and the messages of a conversation."""
+
+
 class Message(NamedTuple):
     """What somebody said; `day` is ISO 8601, empty when unknown."""
 
     speaker: str
     text: str
     day: str = ""
-
-
-class Conversation(NamedTuple):
-    """The messages below one heading."""
-
-    title: str
-    messages: list[Message]
 
 
 class ChatExportParser:
@@ -54,16 +51,16 @@ class ChatExportParser:
         content = load_json(decode(data).text)
         users = load_json(decode(companion).text) if companion else None
         conversations = list(read_conversations(content, path, users))
-        if not any(said.text.strip() for one in conversations for said in one.messages):
+        if not any(said.text.strip() for _, messages in conversations for said in messages):
             return DataParser("json").parse(data, path)
         builder = TextBuilder()
         titles = []
-        for conversation in conversations:
-            messages = [one for one in conversation.messages if one.text.strip()]
-            if messages:
-                titles.append(conversation.title)
-                builder.add_heading(1, conversation.title)
-            for message in messages:
+        for title, messages in conversations:
+            said = [one for one in messages if one.text.strip()]
+            if said:
+                titles.append(title)
+                builder.add_heading(1, title)
+            for message in said:
                 text = message.text.strip()
                 gap = " " if text[:1].isalnum() else "\n\n"
                 source = f"**{message.speaker or 'unknown'}:**{gap}{text}"
@@ -98,14 +95,14 @@ def read_conversations(content: object, path: str, users: object = None) -> Iter
         file = PurePosixPath(path)
         title = f"{file.parent.name} {file.stem}".strip()
         people = _list_people(entries, users)
-        yield Conversation(title, [_read_slack(one, people) for one in entries])
+        yield title, [_read_slack(one, people) for one in entries]
 
 
 def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Conversation:
     said = [message for message in messages if message.text.strip()]
     day = said[0].day if said else ""
     title = get_text(entry, key) or "conversation"
-    return Conversation(f"{title} ({day})" if day else title, said)
+    return f"{title} ({day})" if day else title, said
 
 
 _NO_WORDS = (

@@ -14,7 +14,6 @@ from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
 from itertools import islice, repeat
 from mimetypes import MimeTypes
-from typing import NamedTuple
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import get_suffix
@@ -131,13 +130,6 @@ _BYTES = "application/octet-stream"
 _TEXTS = frozenset({"text/plain", "text/html", "text/enriched", "text/rfc822-headers"})
 
 
-class Attachment(NamedTuple):
-    """A part of a message that is a file; its name is unique in the message."""
-
-    name: str
-    part: Message
-
-
 def _walk_parts(message: Message) -> Iterator[tuple[str, Message, int]]:
     """Yield what the parts of a message are, in order, with their numbers.
 
@@ -169,9 +161,9 @@ def _walk_parts(message: Message) -> Iterator[tuple[str, Message, int]]:
         yield "rest", message, number
 
 
-def list_attachments(message: Message) -> list[Attachment]:
-    """Return the files of a message; a message within it keeps its own."""
-    attachments: list[Attachment] = []
+def list_attachments(message: Message) -> dict[str, Message]:
+    """Return the files of a message by name; a message within it keeps its own."""
+    attachments: dict[str, Message] = {}
     taken: dict[str, int] = {}
     for role, part, number in _walk_parts(message):
         if role == "file":
@@ -182,7 +174,7 @@ def list_attachments(message: Message) -> list[Attachment]:
                 suffix = MimeTypes().guess_extension(kind) or ""
             if describe_unsupported(get_suffix(name)) is None and not detect_media_type(name):
                 name += suffix
-            attachments.append(Attachment(make_unique(name, taken), part))
+            attachments[make_unique(name, taken)] = part
     return attachments
 
 
@@ -233,7 +225,7 @@ def write_message(builder: TextBuilder, message: Message) -> list[str]:
     builder.leave_out("headers of mails", " ".join(filter(None, unread)))
     if attachments := list_attachments(message):
         builder.add_paragraph("Attachments:")
-        builder.add_list([(0, _describe(one)) for one in attachments])
+        builder.add_list((0, _describe(*one)) for one in attachments.items())
     return [*warnings]
 
 
@@ -248,10 +240,10 @@ def _write_text(builder: TextBuilder, part: Message) -> None:
         add_plain_text(builder, text, flow)
 
 
-def _describe(attachment: Attachment) -> str:
-    size = len(read_attachment(attachment.part))
+def _describe(name: str, part: Message) -> str:
+    size = len(read_attachment(part))
     shown = f"{size / _KB:.0f} kB" if size >= _KB else f"{size} bytes"
-    return f"{attachment.name} ({attachment.part.get_content_type()}, {shown})"
+    return f"{name} ({part.get_content_type()}, {shown})"
 
 
 _FORMS = "other forms of the text of mails"

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 
-_MAX_DIGITS = 7
+_INDEX = re.compile("[0-9]{1,7}")
 _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
 
@@ -64,7 +64,7 @@ def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[Cel
         place = _REFERENCE.match(one.get("ref", ""))
         number = one.get("authorId", "")
         author = people.get(one.get("personId", ""), "")
-        if number.isdecimal() and len(number) < _MAX_DIGITS and int(number) < len(names):
+        if _INDEX.fullmatch(number) and int(number) < len(names):
             author = names[int(number)].strip()
         text = join_texts(find_child(one, "text"))
         if place and text and not author.startswith("tc="):
@@ -79,10 +79,12 @@ def _list_drawings(package: Package, part: str) -> Iterator[CellNote]:
     for one in list(find_all(root, "AlternateContent")):
         one[:] = choose_alternative(one)
     for anchor in list_children(root):
-        corner = {
-            get_local_tag(one.tag): one.text for one in list_children(find_child(anchor, "from"))
-        }
-        row, column = _read_number(corner.get("row")) + 1, _read_number(corner.get("col"))
+        corner = list_children(find_child(anchor, "from"), "row", "col")
+        found = {get_local_tag(one.tag): one.text or "" for one in corner}
+        row, column = (
+            int(text) if _INDEX.fullmatch(text := found.get(name, "")) else 0
+            for name in ("row", "col")
+        )
         texts = [join_paragraphs(anchor)]
         for one in find_all(anchor, "cNvPr", "graphicData"):
             if get_local_tag(one.tag) == "cNvPr":
@@ -97,7 +99,7 @@ def _list_drawings(package: Package, part: str) -> Iterator[CellNote]:
                     "; ".join(filter(None, (title, names, labels, items, graphic.description)))
                 )
         for text in filter(None, texts):
-            yield row, column, " ".join(text.split())
+            yield row + 1, column, " ".join(text.split())
 
 
 _UNREAD = re.compile(
@@ -115,10 +117,6 @@ def _list_unread(package: Package, part: str) -> Iterator[str]:
         *beside, formula = (unescape(one.decode("utf-8", "replace")) for one in found)
         yield from (_MARGIN_CODE.sub(" ", one) for one in beside if one)
         yield from _LITERAL.findall(formula)
-
-
-def _read_number(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() and len(text) <= _MAX_DIGITS else 0
 
 
 MAX_CELLS = 200_000

@@ -298,7 +298,7 @@ class Walker:
     def _begin_button(self, tag: str, text: str) -> bool:
         """Skip a button, but for one that is a heading, or that shows the panel that it heads."""
         is_switch = ("aria-expanded" in tag or "aria-controls" in tag) and "haspopup" not in tag
-        return not (is_switch or self.flow.is_in_heading) and self._skip(tag, text)
+        return not (is_switch or self.flow.heading) and self._skip(tag, text)
 
     def _begin_dialog(self, tag: str, text: str) -> bool:
         self.flow.end_paragraph()

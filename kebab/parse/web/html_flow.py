@@ -188,7 +188,8 @@ class Flow:
         self.first_heading = ""
         self._builder = builder
         self.leave_out = builder.leave_out
-        self._heading = 0
+        self.heading = 0
+        """The level of the open heading, 0 without one."""
         self._base = self._level = level
         self.lists: list[int | None] = []
         """The open lists with the number of their next item; None for bullets."""
@@ -201,16 +202,11 @@ class Flow:
         self._quoted: list[str] = []
         self._tables: list[Table] = []
 
-    @property
-    def is_in_heading(self) -> bool:
-        """Whether a heading is open."""
-        return bool(self._heading)
-
     def end_paragraph(self, *_: str) -> None:
         """End the open paragraph; inside a heading this is a space."""
         if not self.inline:
             return
-        if self._heading:
+        if self.heading:
             self.inline.append(" ")
             return
         text = "".join(self.inline)
@@ -230,13 +226,13 @@ class Flow:
     def begin_heading(self, level: int, *_: str) -> None:
         """Begin a heading."""
         self.end_paragraph()
-        self._heading = self._base + level
+        self.heading = self._base + level
 
     def end_heading(self, *_: str) -> None:
         """End the open heading."""
-        if not self._heading:
+        if not self.heading:
             return
-        level, self._heading = self._heading, 0
+        level, self.heading = self.heading, 0
         line = clean_line("".join(self.inline).replace(CODE, "").replace(BREAK, " "))
         label = _PERMALINK.sub("", line) or line
         self.inline.clear()
@@ -285,7 +281,7 @@ class Flow:
         self._in_term = True
         if signature:
             depth = max(1, self._definition_depth)
-            self._heading = min(self._level + depth, MAX_HEADING_LEVEL)
+            self.heading = min(self._level + depth, MAX_HEADING_LEVEL)
 
     def end_term(self, *_: str) -> None:
         """End a term."""

@@ -85,7 +85,7 @@ def test_a_forwarded_message_is_an_attachment_and_keeps_its_own():
     )
     message = parse_message(join_parts(PLAIN, forwarded, coded).encode())
 
-    found = {name: read_attachment(part) for name, part in list_attachments(message)}
+    found = {name: read_attachment(part) for name, part in list_attachments(message).items()}
     assert found == {"part-2.eml": b"Subject: inner\nFrom: b@x\n\ndeep", "a/b.eml": b"Subject: b"}
 
 

@@ -118,13 +118,6 @@ def test_the_pages_of_a_picture_are_numbered(folder):
     assert document.title == "scan"
 
 
-def test_what_is_no_picture_is_refused_without_the_program(folder):
-    with pytest.raises(ParseFailed) as refusal:
-        ImageParser().parse(b"%PDF-1.4", "a.png")
-
-    assert refusal.value.cause == "not a picture"
-
-
 def test_a_picture_without_text_says_so(folder):
     install_tesseract(folder, r" . \f")
 
