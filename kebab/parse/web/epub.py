@@ -64,20 +64,18 @@ class EpubParser:
         titles = dict(_list_titles(archive, items.values()))
         builder = TextBuilder()
         warnings: list[str] = []
-        listed = [items[name] for name in order if name in items] or [*items.values()]
-        for item in listed:
-            # The table of contents is no chapter.
-            if item.media not in _PAGES or "nav" in item.properties.split():
+        contents: list[str] = []
+        # Pages that no list of chapters names stand at the end.
+        listed = [*(items[name] for name in order if name in items), *items.values()]
+        for item in dict.fromkeys(one for one in listed if one.media in _PAGES):
+            if "nav" in item.properties.split():
+                text = (archive.find(item.name) or b"").decode("utf-8", "replace")
+                contents.append(_TAG.sub(" ", text))
                 continue
             warning = _add_chapter(builder, archive, item, titles.get(item.name, ""))
             if warning and len(warnings) < _MANY_WARNINGS:
                 warnings.append(warning)
-        for item in items.values():
-            is_contents = "nav" in item.properties.split()
-            if item.media in _PAGES and (is_contents or item not in listed):
-                text = (archive.find(item.name) or b"").decode("utf-8", "replace")
-                reason = "tables of contents" if is_contents else "pages that no chapter list names"
-                builder.leave_out_unknown(reason, [_TAG.sub(" ", text)])
+        builder.leave_out_unknown("tables of contents", contents)
         fields = find_child(root, "metadata")
         metadata = _read_metadata(fields)
         rest = list_children(fields, "rights", "source", "relation", "coverage")
@@ -87,11 +85,7 @@ class EpubParser:
 
 def _refuse_protection(archive: Archive) -> None:
     """Raise `ParseFailed` when more than the fonts of a book is encrypted."""
-    data = archive.find(_ENCRYPTION)
-    if data is None:
-        return
-    root = read_tree(data, _ENCRYPTION)
-    for element in find_all(root, "EncryptedData"):
+    for element in find_all(archive.find_tree(_ENCRYPTION), "EncryptedData"):
         method = find_child(element, "EncryptionMethod")
         algorithm = get_attribute(method, "Algorithm") if method is not None else ""
         if algorithm.lower() not in _FONT_ALGORITHMS:
@@ -99,9 +93,7 @@ def _refuse_protection(archive: Archive) -> None:
 
 
 def _find_package(archive: Archive) -> str:
-    data = archive.find(_CONTAINER)
-    root = None if data is None else read_tree(data, _CONTAINER)
-    for element in find_all(root, "rootfile"):
+    for element in find_all(archive.find_tree(_CONTAINER), "rootfile"):
         return _resolve("", get_attribute(element, "full-path"))
     for name in archive.names:
         if name.lower().endswith(".opf"):
