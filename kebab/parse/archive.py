@@ -234,6 +234,11 @@ def find_child(element: Element | None, tag: str) -> Element | None:
     return None
 
 
+def join_text(element: Element | None) -> str:
+    """Return all text of an element on one line."""
+    return " ".join("".join(element.itertext()).split()) if element is not None else ""
+
+
 def get_attribute(element: Element, name: str, default: str = "") -> str:
     """Return an attribute by its local name, whatever its namespace."""
     for key, value in element.items():

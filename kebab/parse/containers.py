@@ -32,6 +32,7 @@ from kebab.parse.archive import (
     MIN_SUSPICIOUS_BYTES,
     find_child,
     get_local_tag,
+    join_text,
     read_children,
     read_packed,
 )
@@ -115,7 +116,7 @@ def _list_note_files(data: bytes) -> Iterator[tuple[str, Callable[[], bytes]]]:
         name = find_child(find_child(element, "resource-attributes"), "file-name")
         packed = "".join((content.text or "").split())
         suffix = guess_extension(getattr(find_child(element, "mime"), "text", None) or "") or ""
-        title = "" if name is None else " ".join((name.text or "").split())
+        title = join_text(name)
         number = hashlib.blake2s(packed.encode(), digest_size=4).hexdigest()
         yield title or f"{number}{suffix}", partial(base64.b64decode, packed)
 

@@ -13,7 +13,13 @@ from xml.etree.ElementTree import Element
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
 from kebab.limits.deadline import build_refusal
-from kebab.parse.archive import find_child, get_local_tag, list_children, read_children
+from kebab.parse.archive import (
+    find_child,
+    get_local_tag,
+    join_text,
+    list_children,
+    read_children,
+)
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
 from kebab.parse.metadata import list_unique
@@ -241,17 +247,20 @@ class EnexParser:
         if note is None:
             raise build_refusal("not an Evernote export: it has no notes")
         builder = TextBuilder()
-        title, attributes = _read_text(note, "title"), find_child(note, "note-attributes")
+        title, attributes = (
+            join_text(find_child(note, "title")),
+            find_child(note, "note-attributes"),
+        )
         builder.add_heading(1, title or "(untitled)")
         warnings = [*_add_content(builder, note, title)]
         rest = list_children(attributes, "source-url", "place-name")
-        builder.leave_out("fields of notes", " ".join(map(_join_text, rest)))
-        author = _read_text(attributes, "author")
+        builder.leave_out("fields of notes", " ".join(map(join_text, rest)))
+        author = join_text(find_child(attributes, "author"))
         metadata = Metadata(
             title or None,
-            tags=list_unique(map(_join_text, list_children(note, "tag")))[:100],
+            tags=list_unique(map(join_text, list_children(note, "tag")))[:100],
             authors=(author,) if author else (),
-            date=parse_date(_read_text(note, "created")),
+            date=parse_date(join_text(find_child(note, "created"))),
         )
         return builder.build(path, metadata, warnings=warnings)
 
@@ -263,15 +272,6 @@ def _add_content(builder: TextBuilder, note: Element, title: str) -> Iterator[st
     except ValueError:
         yield f"a note is unreadable: {title}"
     attributes = (find_child(one, "resource-attributes") for one in list_children(note, "resource"))
-    if files := [name for one in attributes if (name := _read_text(one, "file-name"))]:
+    if files := [name for one in attributes if (name := join_text(find_child(one, "file-name")))]:
         builder.add_paragraph("Attachments:")
         builder.add_list((0, name) for name in files)
-
-
-def _read_text(element: Element | None, tag: str) -> str:
-    child = find_child(element, tag)
-    return "" if child is None else _join_text(child)
-
-
-def _join_text(element: Element) -> str:
-    return " ".join((element.text or "").split())

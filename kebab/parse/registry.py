@@ -149,30 +149,30 @@ def _load_parser(target: str, *arguments: str | OcrSettings | PictureReader | No
 
 
 _HANGUL = LazyParser(
-    "hwp-v3", "office.old_office:OldOfficeParser", "hwp", extra="office", isolated=True
+    "hwp-v4", "office.old_office:OldOfficeParser", "hwp", extra="office", isolated=True
 )
-_SHEETS = LazyParser("sheet-v8", "office.sheets:SheetParser", extra="office", isolated=True)
+_SHEETS = LazyParser("sheet-v9", "office.sheets:SheetParser", extra="office", isolated=True)
 
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    media.DOCX: LazyParser("docx-v6", "office.docx:DocxParser", isolated=True),
-    media.DOC: LazyParser("doc-v5", "office.old_office:DocParser", extra="office", isolated=True),
+    media.DOCX: LazyParser("docx-v7", "office.docx:DocxParser", isolated=True),
+    media.DOC: LazyParser("doc-v6", "office.old_office:DocParser", extra="office", isolated=True),
     media.PPT: LazyParser(
-        "ppt-v3", "office.old_office:OldOfficeParser", "ppt", extra="office", isolated=True
+        "ppt-v4", "office.old_office:OldOfficeParser", "ppt", extra="office", isolated=True
     ),
-    media.MSG: LazyParser("msg-v6", "mail.outlook:MsgParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v7", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
-    "text/html": LazyParser("html-v6", "web.html:HtmlParser", isolated=True),
-    media.PPTX: LazyParser("pptx-v6", "office.pptx:PptxParser", isolated=True),
-    media.ODT: LazyParser("odt-v5", "office.odf:OdtParser", isolated=True),
-    media.ODP: LazyParser("odp-v6", "office.odf:OdpParser", isolated=True),
+    "text/html": LazyParser("html-v7", "web.html:HtmlParser", isolated=True),
+    media.PPTX: LazyParser("pptx-v7", "office.pptx:PptxParser", isolated=True),
+    media.ODT: LazyParser("odt-v6", "office.odf:OdtParser", isolated=True),
+    media.ODP: LazyParser("odp-v7", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v6", "web.epub:EpubParser", isolated=True),
-    media.ENEX_NOTE: LazyParser("enex-v5", "exports:EnexParser", isolated=True),
+    "application/epub+zip": LazyParser("epub-v7", "web.epub:EpubParser", isolated=True),
+    media.ENEX_NOTE: LazyParser("enex-v6", "exports:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v7", "office.rtf:RtfParser"),
-    "multipart/related": LazyParser("mhtml-v3", "mail.message:MhtmlParser", isolated=True),
-    media.EMAIL: LazyParser("email-v5", "mail.message:EmailParser", isolated=True),
+    "multipart/related": LazyParser("mhtml-v4", "mail.message:MhtmlParser", isolated=True),
+    media.EMAIL: LazyParser("email-v6", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
     **dict.fromkeys(
         ("text/calendar", "text/vcard"), LazyParser("cards-v1", "mail.cards:CardParser")
@@ -202,7 +202,7 @@ PARSERS: Mapping[str, Parser] = {
         )
     },
     media.CHAT: LazyParser(
-        "chat-v5",
+        "chat-v6",
         "exports:ChatExportParser",
         isolated=True,
         companion="../users.json",
@@ -215,7 +215,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/org": LazyParser("org-v4", "text.org:OrgParser"),
     "text/x-tex": LazyParser("latex-v5", "text.latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v4", "text.subtitles:SubtitlesParser"),
-    media.PDF: LazyParser("pdf-v8", "pdf.document:PdfParser", extra="pdf", isolated=True),
+    media.PDF: LazyParser("pdf-v9", "pdf.document:PdfParser", extra="pdf", isolated=True),
     IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", isolated=True),
     **dict.fromkeys(NAMED.values(), TextParser()),
 }
@@ -232,7 +232,7 @@ def configure_parsers(
     return {
         **PARSERS,
         media.PDF: LazyParser(
-            "pdf-v8", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
+            "pdf-v9", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
         ),
         IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", ocr, model, isolated=True),
     }

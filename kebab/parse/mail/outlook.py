@@ -155,29 +155,21 @@ _CODE_PAGES, _BODY, _BEGIN_FILE, _FILE_NAME, _FILE = 0x9007, 0x800C, 0x9002, 0x8
 
 def read_pack(data: bytes) -> Iterator[Message]:
     """Yield the text and the files of a message that Outlook has packed as `winmail.dat`."""
-    at, codec = 6, "cp1252"
-    files = [("", b"")]
+    groups: list[dict[int, bytes]] = [{}]
+    at = 6
     while data.startswith(_PACK) and at + 9 < len(data):
         _, attribute, _, size = struct.unpack_from("<BHHI", data, at)
-        value = data[at + 9 : at + 9 + size]
+        if attribute == _BEGIN_FILE:
+            groups.append({})
+        groups[-1][attribute] = data[at + 9 : at + 9 + size]
         at += 11 + size
-        if attribute == _CODE_PAGES:
-            codec = find_page_codec(int.from_bytes(value[:4], "little"))
-        elif attribute == _BODY:
-            text = value.decode(codec, "replace").rstrip("\0")
+    codec = find_page_codec(int.from_bytes(groups[0].get(_CODE_PAGES, b"")[:4], "little"))
+    for group in groups:
+        if text := group.get(_BODY, b"").decode(codec, "replace").rstrip("\0"):
             yield _build_part("text/plain", text.encode(), charset="utf-8")
-        elif attribute == _BEGIN_FILE:
-            files.append(("", b""))
-        elif attribute == _FILE_NAME:
-            files[-1] = (
-                " ".join(value.decode(codec, "replace").rstrip("\0").split()),
-                files[-1][1],
-            )
-        elif attribute == _FILE:
-            files[-1] = (files[-1][0], value)
-    for name, value in files:
-        if value:
-            yield _build_part(guess_type(name)[0] or "", value, name=name)
+        if content := group.get(_FILE):
+            name = group.get(_FILE_NAME, b"").decode(codec, "replace").rstrip("\0")
+            yield _build_part(guess_type(name)[0] or "", content, name=" ".join(name.split()))
 
 
 def _format_moment(moment: int) -> str:

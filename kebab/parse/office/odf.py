@@ -21,6 +21,7 @@ from kebab.parse.archive import (
     find_child,
     get_attribute,
     get_local_tag,
+    join_text,
     list_children,
     read_children,
     read_events,
@@ -446,7 +447,7 @@ def _list_shapes(file: office.OpenDocument, element: Element) -> Iterator[str]:
     """Yield the comments, text boxes and charts within an element of a sheet."""
     for one in find_all(element, "annotation", "frame", "custom-shape"):
         charts = (file.find_object(get_attribute(it, "href")) for it in find_all(one, "object"))
-        texts = (office.join_texts(part) for it in (one, *charts) for part in find_all(it, "p"))
+        texts = (join_text(part) for it in (one, *charts) for part in find_all(it, "p"))
         text, author = " ".join(filter(None, texts)), find_child(one, "creator")
         if get_local_tag(one.tag) == "annotation":
             text = label_note(text, None if author is None else author.text)
@@ -471,7 +472,7 @@ def read_sheets(
                 name, row = get_attribute(element, "name"), 0
             column = 0 if tag == "table-row" else column
         elif tag in {"table-cell", "covered-table-cell"}:
-            shown = office.join_texts(find_child(element, "p"))
+            shown = join_text(find_child(element, "p"))
             if shown and get_attribute(element, "value-type") not in {"", "string"}:
                 found[name][row, column] = shown
             notes[name] += ((row + 1, column, text) for text in _list_shapes(file, element))
@@ -483,8 +484,8 @@ def read_sheets(
         elif tag == "shapes":
             notes[name] += ((1, 0, text) for text in _list_shapes(file, element))
         elif tag in {"help-message", "error-message"}:
-            unread.append(office.join_texts(element))
+            unread.append(join_text(element))
     pages = find_all(file.find_tree("styles.xml"), "master-page")
-    unread += (office.join_texts(part) for page in pages for part in find_all(page, "p"))
+    unread += (join_text(part) for page in pages for part in find_all(page, "p"))
     unread += (one for sheet in found.values() for one in sheet.values())
     return found, notes

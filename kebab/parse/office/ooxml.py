@@ -200,11 +200,6 @@ class Inline:
         return self
 
 
-def join_texts(element: Element | None) -> str:
-    """Return all text of an element on one line."""
-    return " ".join("".join(element.itertext()).split()) if element is not None else ""
-
-
 def join_rows(rows: Iterable[Iterable[str]]) -> str:
     """Return a table within a cell as `a, b; c, d`."""
     return "; ".join(", ".join(filter(None, row)) for row in rows)

@@ -31,6 +31,7 @@ from kebab.parse.archive import (
     find_all,
     find_child,
     get_local_tag,
+    join_text,
     list_children,
 )
 from kebab.parse.blocks import TextBuilder
@@ -44,7 +45,6 @@ from kebab.parse.office.ooxml import (
     choose_alternative,
     get_id,
     join_paragraphs,
-    join_texts,
     read_description,
     read_linked_graphic,
 )
@@ -66,7 +66,7 @@ def _list_comments(root: Element | None, people: dict[str, str]) -> Iterator[Cel
         author = people.get(one.get("personId", ""), "")
         if _INDEX.fullmatch(number) and int(number) < len(names):
             author = names[int(number)].strip()
-        text = join_texts(find_child(one, "text"))
+        text = join_text(find_child(one, "text"))
         if place and text and not author.startswith("tc="):
             column = _count_columns(place[1].encode())
             label = f"Comment by {author}" if author else "Comment"

@@ -16,6 +16,7 @@ from kebab.parse.archive import (
     find_child,
     get_attribute,
     get_local_tag,
+    join_text,
     list_children,
     read_tree,
 )
@@ -104,7 +105,7 @@ def _find_package(archive: Archive) -> str:
 def _read_metadata(element: Element | None) -> Metadata:
     found: dict[str, list[str]] = {}
     for child in list_children(element):
-        text = " ".join((child.text or "").split())
+        text = join_text(child)
         if text:
             found.setdefault(get_local_tag(child.tag), []).append(text)
     return Metadata(

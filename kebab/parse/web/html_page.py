@@ -67,13 +67,8 @@ def decode_html(data: bytes) -> Decoded:
     without a change of their declaration.
     """
     is_marked = data.startswith(_BOMS) or b"\0" in data
-    return decode_as(data, "" if is_marked else find_declared_codec(data))
-
-
-def find_declared_codec(data: bytes) -> str:
-    """Return the codec that a page declares, empty when it declares none that is known."""
-    found = _DECLARATION.search(data[:4_096])
-    return find_codec((found[1] or found[2]).decode("ascii", "replace")) if found else ""
+    found = None if is_marked else _DECLARATION.search(data[:4_096])
+    return decode_as(data, (found[1] or found[2]).decode("ascii", "replace") if found else "")
 
 
 def find_codec(label: str) -> str:

@@ -90,9 +90,9 @@ def test_a_message_of_slack_has_what_its_program_shows(said, text):
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        ({"content_type": "tether_browsing_display", "result": "Page"}, "Page"),
-        ({"content_type": "text", "parts": ["Yes\ue200cite\ue202x\ue201."]}, "Yes."),
-        ({"content_type": "text", "parts": ['{"name": "N", "content": "C"}']}, "N\n\nC"),
+        ({"result": "Page"}, "Page"),
+        ({"parts": ["Yes\ue200cite\ue202x\ue201."]}, "Yes."),
+        ({"parts": ['{"name": "N", "content": "C"}']}, "N\n\nC"),
     ],
 )
 def test_a_message_of_chatgpt_has_what_its_program_shows(content, text):

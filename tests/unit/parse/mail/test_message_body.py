@@ -115,13 +115,6 @@ def test_too_many_parts_are_left_out(monkeypatch):
     assert warnings == ["parts of the message are left out: there are too many"]
 
 
-def test_nested_parts_are_bounded():
-    nested = "Content-Type: multipart/mixed; boundary=b{0}\n\n--b{0}\n"
-    _, warnings = write("".join(nested.format(number) for number in range(40)) + PLAIN)
-
-    assert warnings == ["parts of the message are left out: there are too many"]
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
