@@ -45,7 +45,7 @@ from kebab.source.members import Member, clean_name, make_unique, read_directory
 Span: TypeAlias = tuple[int, int]
 _OpenSource: TypeAlias = Callable[[], BinaryIO]
 
-_VERSION = "container-v1"
+_VERSION = "container-v2"
 _WHOLE = (0, 0)
 
 

@@ -173,7 +173,7 @@ PARSERS: Mapping[str, Parser] = {
     "application/rtf": LazyParser("rtf-v7", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v4", "mail.message:MhtmlParser", isolated=True),
     media.EMAIL: LazyParser("email-v6", "mail.message:EmailParser", isolated=True),
-    **dict.fromkeys(CONTAINERS, LazyParser("container-v1", "containers:ContainerParser")),
+    **dict.fromkeys(CONTAINERS, LazyParser("container-v2", "containers:ContainerParser")),
     **dict.fromkeys(
         ("text/calendar", "text/vcard"), LazyParser("cards-v1", "mail.cards:CardParser")
     ),

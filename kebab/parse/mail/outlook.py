@@ -2,11 +2,8 @@
 
 import re
 import struct
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from email.encoders import encode_base64
 from email.message import Message
-from email.mime.base import MIMEBase
 from email.mime.message import MIMEMessage
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
@@ -19,7 +16,7 @@ from typing import Any
 from kebab.core.documents import Omission, ParsedDocument
 from kebab.errors.system import translate_import_errors
 from kebab.limits.deadline import build_refusal
-from kebab.parse.mail.message import EmailParser, has_headers
+from kebab.parse.mail.message import EmailParser, build_part, has_headers
 from kebab.parse.office.old_office import FAULTS, refuse_foreign
 from kebab.parse.office.rtf import find_page_codec
 
@@ -111,7 +108,7 @@ class MessageReader:
         if html:
             page = find_page_codec(fixed.get(_HTML_CODE_PAGE, 0) & 0xFFFF)
             body.attach(
-                _build_part("text/html", html, charset=page if _HTML_CODE_PAGE in fixed else "")
+                build_part("text/html", html, charset=page if _HTML_CODE_PAGE in fixed else "")
             )
         if not body.get_payload() and self._read(f"{folder}__substg1.0_10090102"):
             self.warnings.append("the text is only in compressed RTF, which is not read")
@@ -132,7 +129,7 @@ class MessageReader:
             return part
         name = self._read_text(f"{prefix}3707", codec) or self._read_text(f"{prefix}3704", codec)
         kind = self._read_text(f"{prefix}370E", codec) or guess_type(name)[0] or ""
-        return _build_part(kind, self._read(f"{prefix}37010102"), name=" ".join(name.split()))
+        return build_part(kind, self._read(f"{prefix}37010102"), name=" ".join(name.split()))
 
     def _read(self, name: str) -> bytes:
         if name not in self.names:
@@ -148,30 +145,6 @@ class MessageReader:
         return (wide or self._read(f"{name}001E").decode(codec, "replace")).rstrip("\0")
 
 
-_PACK = b"\x78\x9f\x3e\x22"
-_CODE_PAGES, _BODY, _BEGIN_FILE, _FILE_NAME, _FILE = 0x9007, 0x800C, 0x9002, 0x8010, 0x800F
-"""Attributes of a packed message ([MS-OXTNEF] 2.1.3.2)."""
-
-
-def read_pack(data: bytes) -> Iterator[Message]:
-    """Yield the text and the files of a message that Outlook has packed as `winmail.dat`."""
-    groups: list[dict[int, bytes]] = [{}]
-    at = 6
-    while data.startswith(_PACK) and at + 9 < len(data):
-        _, attribute, _, size = struct.unpack_from("<BHHI", data, at)
-        if attribute == _BEGIN_FILE:
-            groups.append({})
-        groups[-1][attribute] = data[at + 9 : at + 9 + size]
-        at += 11 + size
-    codec = find_page_codec(int.from_bytes(groups[0].get(_CODE_PAGES, b"")[:4], "little"))
-    for group in groups:
-        if text := group.get(_BODY, b"").decode(codec, "replace").rstrip("\0"):
-            yield _build_part("text/plain", text.encode(), charset="utf-8")
-        if content := group.get(_FILE):
-            name = group.get(_FILE_NAME, b"").decode(codec, "replace").rstrip("\0")
-            yield _build_part(guess_type(name)[0] or "", content, name=" ".join(name.split()))
-
-
 def _format_moment(moment: int) -> str:
     """Return the date of a number of 100 ns since 1601; empty for none that a calendar has."""
     try:
@@ -183,17 +156,3 @@ def _format_moment(moment: int) -> str:
 
 
 _ATTACHMENT = re.compile(r"__attach_version1\.0_#[0-9A-F]{8}")
-_KIND = re.compile(r"([\w.+-]+)/([\w.+-]+)", re.ASCII)
-
-
-def _build_part(kind: str, data: bytes, *, name: str = "", charset: str = "") -> Message:
-    """Return a part of a message; without a name it is text of the message."""
-    match = _KIND.fullmatch(kind)
-    part = MIMEBase(*match.groups()) if match else MIMEBase("application", "octet-stream")
-    part.set_payload(data)
-    encode_base64(part)
-    if charset:
-        part.set_param("charset", charset)
-    if name or not kind.startswith("text/"):
-        part.add_header("Content-Disposition", "attachment", filename=name)
-    return part

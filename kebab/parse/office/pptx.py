@@ -177,7 +177,7 @@ class _DeckReader:
         """Yield the notes of the speaker and the comments of a slide, which may be empty."""
         for relation in relations:
             if relation.kind == "notesSlide":
-                bodies = []
+                bodies: list[str] = []
                 for shape in list_shapes(self._package.find_tree(relation.target)):
                     text = office.join_paragraphs(shape.element, "\n")
                     (self._unread if shape.role in _NO_NOTES else bodies).append(text)

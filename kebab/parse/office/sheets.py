@@ -341,7 +341,7 @@ def _load_formats() -> tuple[Mapping[int, str], Callable[[str, str], str]]:
     with translate_import_errors("reading workbooks", "dochan", "office"):
         from dochan.spreadsheet_format import BUILTIN_NUM_FORMATS, SpreadsheetNumberFormatter
 
-    class Formatter(SpreadsheetNumberFormatter):
+    class Formatter(SpreadsheetNumberFormatter):  # type: ignore[misc]
         """The base of the workbooks of the library."""
 
         def show(self, value: str, code: str) -> str:

@@ -37,7 +37,7 @@ def box(*messages):
 
 @pytest.fixture
 def desk(desk):
-    container = LazyParser("container-v1", "containers:ContainerParser")
+    container = LazyParser("container-v2", "containers:ContainerParser")
     desk.parsers |= dict.fromkeys(("application/mbox", "application/zip"), container)
     desk.parsers["message/rfc822"] = LazyParser("email-v1", "mail.message:EmailParser")
     plain = desk.ports
