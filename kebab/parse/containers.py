@@ -165,7 +165,6 @@ _BEGIN = re.compile(rb">?[!-9;-~]{1,76}:|>From ")
 """The line after the one that separates messages: a header."""
 
 _SEPARATOR = re.compile(rb"From \S+ +\w{3} \w{3} +\d+ \d\d:\d\d")
-"""What separates messages where no blank line does."""
 
 _ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 

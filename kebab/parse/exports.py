@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from html import unescape
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
@@ -32,10 +32,6 @@ _SLACK_LINK = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>")
 _UNSHOWN = "hidden messages, other branches, thoughts and fields of chats"
 _CITATION = re.compile("\ue200[^\ue201]*\ue201")
 """A mark of ChatGPT that its program shows as a link."""
-
-
-Conversation: TypeAlias = "tuple[str, list[Message]]"
-"""The title and the messages of a conversation."""
 
 
 class Message(NamedTuple):
@@ -85,8 +81,10 @@ class ChatExportParser:
         return builder.build(path, Metadata(title=title))
 
 
-def read_conversations(content: object, path: str, users: object = None) -> Iterator[Conversation]:
-    """Yield the conversations of an export; none when it is of no known shape.
+def read_conversations(
+    content: object, path: str, users: object = None
+) -> Iterator[tuple[str, list[Message]]]:
+    """Yield the titles of conversations with their messages; none for an unknown shape.
 
     `users` is the list of people that an export of Slack has beside its channels.
     """
@@ -104,7 +102,9 @@ def read_conversations(content: object, path: str, users: object = None) -> Iter
         yield title, [_read_slack(one, people) for one in entries]
 
 
-def _name(entry: Mapping[str, Any], key: str, messages: Iterable[Message]) -> Conversation:
+def _name(
+    entry: Mapping[str, Any], key: str, messages: Iterable[Message]
+) -> tuple[str, list[Message]]:
     said = [message for message in messages if message.text.strip()]
     day = said[0].day if said else ""
     title = get_text(entry, key) or "conversation"

@@ -28,7 +28,7 @@ class MsgParser(EmailParser):
         """Return the document."""
         converted, warnings = convert_message(data)
         document = super().parse(converted, path)
-        unread = (Omission("text in compressed RTF", ""),) if warnings else ()
+        unread = (Omission(one, "") for one in warnings)
         return document._replace(
             warnings=(*document.warnings, *warnings), omissions=(*document.omissions, *unread)
         )

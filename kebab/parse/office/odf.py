@@ -458,10 +458,7 @@ def _list_shapes(file: office.OpenDocument, element: Element) -> Iterator[str]:
 def read_sheets(
     file: office.OpenDocument, unread: list[str]
 ) -> tuple[Mapping[str, Formats], Mapping[str, list[CellNote]]]:
-    """Return how the cells of each sheet show values that are no text, and what is beside cells.
-
-    What is not read is added to `unread`.
-    """
+    """Return how cells show values that are no text, and their notes; `unread` gets the rest."""
     found: defaultdict[str, dict[tuple[int, int], str]] = defaultdict(dict)
     notes: defaultdict[str, list[CellNote]] = defaultdict(list)
     name, row, column = "", 0, 0

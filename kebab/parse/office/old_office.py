@@ -9,6 +9,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -139,7 +140,10 @@ class OldOfficeParser:
             archive = Archive(data)
             if b"encryption-data" in (archive.find("META-INF/manifest.xml") or b""):
                 raise build_refusal(ENCRYPTED)
-            return "hwpx", _read_hwpx_metadata(archive)
+            metadata = Metadata()
+            with suppress(ParseFailed):  # the text is worth more than its title
+                metadata = read_properties(archive.find_tree("Contents/content.hpf"))
+            return "hwpx", metadata
         if self._kind == "hwp" and data.startswith(b"HWP Document File"):
             raise build_refusal(_HANGUL_3)
         refuse_foreign(data)
@@ -213,13 +217,6 @@ def _read_properties(data: bytes) -> Metadata:
         return Metadata()
     names = ("title", "creator", "keywords", "modified", "created")
     return convert_properties({name: getattr(found, name) or "" for name in names})
-
-
-def _read_hwpx_metadata(archive: Archive) -> Metadata:
-    try:
-        return read_properties(archive.find_tree("Contents/content.hpf"))
-    except ParseFailed:  # the text is worth more than its title
-        return Metadata()
 
 
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d)", re.IGNORECASE)

@@ -262,8 +262,6 @@ def format_column(index: int) -> str:
 _STYLED_CELL = re.compile(
     rb'<(?:\w{1,20}:)?c\s(?=[^<>]*?\bs="(\d{1,6})")[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"'
 )
-_PLAIN = frozenset({"0", "14", "49"})
-"""The built-in formats of most cells: no format, a date, and text."""
 _SHOWS_NUMBER = re.compile('[#0?"]')
 _NUMBER = re.compile("(?i)[dmyhs]|general")
 _SCIENTIFIC = re.compile(r"[#0?]+(?:\.([#0?]+))?E[-+][#0?]+")
@@ -321,7 +319,7 @@ def _read_codes(package: Package) -> dict[int, str]:
     for number, style in styles:
         key = style.get("numFmtId", "0")
         code = own.get(key, "")
-        if not code and key.isdecimal() and key not in _PLAIN:
+        if not code and key.isdecimal() and key not in {"0", "14", "49"}:  # those of most cells
             code = _load_formats()[0].get(int(key), "")
         if _SHOWS_NUMBER.search(code) and "general" not in code.lower():
             codes[number] = code

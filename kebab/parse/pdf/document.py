@@ -154,7 +154,6 @@ def read_bookmarks(document: Any) -> list[Bookmark]:
 
 
 _TAG = re.compile(r"<[^<>]*>")
-_MOST_FORM_BYTES = 5_000_000
 
 
 def _list_form_texts(document: Any) -> Iterator[str]:
@@ -162,7 +161,7 @@ def _list_form_texts(document: Any) -> Iterator[str]:
     c, size = load_pdfium().raw, ctypes.c_ulong()
     for index in range(c.FPDF_GetXFAPacketCount(document.raw)):
         c.FPDF_GetXFAPacketContent(document.raw, index, None, 0, size)
-        packet = ctypes.create_string_buffer(min(size.value, _MOST_FORM_BYTES))
+        packet = ctypes.create_string_buffer(size.value)
         c.FPDF_GetXFAPacketContent(document.raw, index, packet, len(packet), size)
         if packet.raw.lstrip().startswith((b"<template", b"<xfa:datasets")):
             yield _TAG.sub(" ", packet.raw.decode("utf-8", "replace"))

@@ -54,12 +54,7 @@ def test_a_page_on_its_side_reads_from_its_own_left():
     ]
 
 
-def test_raised_text_is_found_where_the_matrix_has_the_size_of_the_font():
-    content = (
-        b"BT /F1 1 Tf 10 0 0 10 72 700 Tm (10) Tj 6 0 0 6 83.1 704 Tm (5) Tj"
-        b" 10 0 0 10 90 700 Tm (cells) Tj"
-        b" 6 0 0 6 72 682 Tm (o) Tj 10 0 0 10 75.3 680 Tm (See the map) Tj ET"
-    )
+def draw(content):
     data = assemble(
         {
             1: b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -72,9 +67,23 @@ def test_raised_text_is_found_where_the_matrix_has_the_size_of_the_font():
         3,
     )
     document = pypdfium2.PdfDocument(data)
-    segments = PageReader(document.raw).read(0).segments
+    return PageReader(document.raw).read(0).segments
+
+
+def test_raised_text_is_found_where_the_matrix_has_the_size_of_the_font():
+    segments = draw(
+        b"BT /F1 1 Tf 10 0 0 10 72 700 Tm (10) Tj 6 0 0 6 83.1 704 Tm (5) Tj"
+        b" 10 0 0 10 90 700 Tm (cells) Tj"
+        b" 6 0 0 6 72 682 Tm (o) Tj 10 0 0 10 75.3 680 Tm (See the map) Tj ET"
+    )
 
     assert [(one.text, one.size) for one in segments] == [("10⁵ cells", 10), ("o See the map", 10)]
+
+
+def test_a_text_across_the_page_is_no_line_of_it():
+    segments = draw(b"BT /F1 9 Tf 1 0 0 1 72 700 Tm (a line) Tj 1 1 -1 1 99 99 Tm (DRAFT) Tj ET")
+
+    assert [(one.text, one.turned) for one in segments] == [("a line", False), ("DRAFT", True)]
 
 
 def test_an_exponent_that_begins_a_line_of_pdfium_is_at_its_base():
@@ -109,12 +118,6 @@ def test_values_of_forms_and_comments_are_read():
 
     assert [segment.text for segment in page.segments] == ["Harbour office"]
     assert page.comments == ("Comment by Ann: Who is it?",)
-
-
-def test_a_page_that_does_not_exist_is_empty():
-    document = pypdfium2.PdfDocument(build_pdf([[]]))
-
-    assert PageReader(document.raw).read(9).segments == ()
 
 
 def test_the_text_of_a_page_is_bounded(monkeypatch):

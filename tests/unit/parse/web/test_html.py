@@ -13,7 +13,6 @@ from kebab.parse.web.html import (
     HtmlParser,
     Walker,
     add_fragment,
-    find_heading_classes,
     find_target,
 )
 from kebab.parse.web.html_page import DROP, Page
@@ -31,16 +30,6 @@ from kebab.parse.web.html_page import DROP, Page
 )
 def test_links_to_files_are_found(attributes, target):
     assert find_target(f"a {attributes}") == target
-
-
-def test_outline_styles_of_hangul_are_headings():
-    styles = (
-        'P.HStyle0, LI.HStyle0\n\t{style-name:"바탕글"; margin-top:0}\n'
-        'P.HStyle2, LI.HStyle2\n\t{style-name:"개요 1"; margin-top:0}\n'
-        'P.HStyle3\n\t{style-name:"개요 2";}\n'
-    )
-
-    assert find_heading_classes(styles) == {"HStyle2": 1, "HStyle3": 2}
 
 
 SAMPLES = Path("samples/formats")
@@ -95,10 +84,6 @@ def test_an_export_of_hangul_has_words_headings_and_tables():
     assert "닦는다. 숨뱉기 똠방각하." in document.text
     assert "## 전구 교체" in document.text
     assert "| 속초 | 3월 9일 |" in document.text
-
-
-def test_a_page_of_great_depth_is_read():
-    assert parse("<div>" * 10_000 + "deep").text == "deep"
 
 
 def test_a_page_that_the_library_refuses_is_damaged(monkeypatch):
