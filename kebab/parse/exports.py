@@ -31,7 +31,6 @@ from kebab.text.dates import parse_date
 _SLACK_LINK = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>")
 _UNSHOWN = "hidden messages, other branches, thoughts and fields of chats"
 _CITATION = re.compile("\ue200[^\ue201]*\ue201")
-"""A mark of ChatGPT that its program shows as a link."""
 
 
 class Message(NamedTuple):

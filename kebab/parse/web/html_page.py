@@ -92,7 +92,8 @@ def decode_as(data: bytes, label: str, detect: Callable[[bytes], Decoded] = deco
     codec = find_codec(label)
     with suppress(UnicodeDecodeError):
         codec = codec if data.isascii() else data.decode() and "utf-8"
-    return (decode_declared(data, codec) if codec else None) or detect(data)
+    plain = data.removeprefix(codecs.BOM_UTF8)
+    return (decode_declared(plain, codec) if codec else None) or detect(data)
 
 
 def decode_declared(data: bytes, codec: str) -> Decoded | None:

@@ -56,12 +56,6 @@ def test_every_word_of_a_sample_stands_under_its_heading(path):
             assert word in sections[current]
 
 
-def test_nesting_within_the_limit_is_read():
-    deep = "<w:tbl><w:tr><w:tc>" * 60 + para("deep") + "</w:tc></w:tr></w:tbl>" * 60
-
-    assert parse_docx(deep).text == "deep"
-
-
 def test_insertions_are_in_and_deletions_out():
     document = parse_docx(
         "<w:p><w:r><w:t>The horn </w:t></w:r>"

@@ -1,3 +1,5 @@
+import codecs
+
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
@@ -36,6 +38,7 @@ def test_the_declaration_names_the_codec_that_browsers_use(declaration, codec):
 
 
 def test_a_page_in_utf8_that_declares_another_encoding_is_utf8():
+    assert decode_html(codecs.BOM_UTF8 + KOREAN.encode()).text == KOREAN
     decoded = decode_html(b"<meta charset=euc-kr><p>" + KOREAN.encode())
 
     assert decoded.text.endswith(KOREAN)
