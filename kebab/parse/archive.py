@@ -2,12 +2,13 @@
 
 Members are read into memory, within limits, and never written anywhere, so their names are only
 keys. Archives within archives are not opened. XML is read as a sequence of elements, without a
-tree of the whole: nothing outside the part is loaded, expat limits how far entities expand (since
-2.4), and depth is limited.
+tree of the whole: entities cannot be declared, nothing outside the part is loaded, and depth is
+limited.
 """
 
 import io
 import os
+import re
 import zlib
 from collections.abc import Collection, Iterator
 from functools import lru_cache
@@ -157,6 +158,9 @@ MAX_TREE_ELEMENTS = 1_000_000
 
 _FEED_BYTES = 1 << 16
 
+_ENTITY = re.compile(rb"<\0*!\0*E\0*N\0*T\0*I\0*T\0*Y")
+"""The declaration of an entity, in every encoding that expat reads."""
+
 Event: TypeAlias = tuple[Literal["start", "end"], Element]
 """The start or the end of an element."""
 
@@ -167,6 +171,8 @@ def read_events(data: bytes, name: str) -> Iterator[Event]:
     At its `end` an element is complete; clear it to keep memory small. Tags and attributes have
     their namespace in braces. `name` is the part's name, for errors.
     """
+    if _ENTITY.search(data):
+        raise build_refusal(f"`{name}` declares XML entities")
     parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
     depth = 0
     try:

@@ -181,10 +181,6 @@ def _read_claude(entry: Mapping[str, Any]) -> Iterator[Message]:
         yield Message(get_text(said, "sender"), text, get_text(said, "created_at")[:10])
 
 
-_SLACK_CARD = ("author_name", "pretext", "title", "text", "value")
-"""What the card of a program or of a link says."""
-
-
 def _read_slack(said: Mapping[str, Any], people: Mapping[str, str]) -> Message:
     user = get_text(said, "user")
     speaker = people.get(user) or get_text(said, "username") or user
@@ -192,7 +188,8 @@ def _read_slack(said: Mapping[str, Any], people: Mapping[str, str]) -> Message:
     if not text:  # it is in blocks only
         found = _find_texts(said.get("blocks"), ("text", "url", "user_id"))
         text = " ".join(people.get(one, one) for one in found)
-    texts = [text, *_find_texts(said.get("attachments"), _SLACK_CARD)]
+    card = ("author_name", "pretext", "title", "text", "value")
+    texts = [text, *_find_texts(said.get("attachments"), card)]
     for one in list_records(said.get("files")):
         texts += [get_text(one, "title") or get_text(one, "name")]
         texts += [get_text(one, "plain_text") or get_text(one, "preview")]

@@ -128,7 +128,6 @@ _MAX_MESSAGE_PARTS = 500
 _KB = 1_000
 _SOFT_BREAK = re.compile(rb"^[^\n]{60,75}=\r?$", re.MULTILINE)
 """The end of a line that goes on, in quoted-printable."""
-_SIGNATURE = "-- "
 _BYTES = "application/octet-stream"
 """What programs say of any file: its bytes tell more."""
 _TEXTS = frozenset({"text/plain", "text/html", "text/enriched", "text/rfc822-headers"})
@@ -303,7 +302,7 @@ def add_plain_text(builder: TextBuilder, text: str, flow: str | None = None) -> 
             text = line.lstrip("> ") if is_quoted else line
             if flow is None:
                 lines.append(text.rstrip())
-            elif lines and lines[-1].endswith(" ") and lines[-1] != _SIGNATURE:
+            elif lines and lines[-1].endswith(" ") and lines[-1] != "-- ":
                 lines[-1] = f"{lines[-1][:-1]}{flow}{text}"
             else:
                 lines.append(text)

@@ -135,8 +135,6 @@ def read_properties(root: Element | None, own: Iterable[tuple[str, str]] = ()) -
 
 
 ADDRESSES = "addresses of links"
-
-
 CHART_ROWS = "rows of long charts"
 MASTERS = "texts of layouts and master pages"
 CONTENTS = "tables of contents"

@@ -86,9 +86,8 @@ def remove_running_heads(pages: Sequence[PageText]) -> list[PageText]:
 def _name_head(text: str, page: int, offsets: Mapping[int, int]) -> tuple[str, ...]:
     """Return what tells a running head from others: its text, and all numbers but the page's."""
     numbers = _SHORT_NUMBER.findall(text)
-    counted = next((one for one in numbers if offsets[int(one) - page] > 1), None)
-    if counted is not None:
-        numbers.remove(counted)
+    for number in [one for one in numbers if offsets[int(one) - page] > 1][:1]:
+        numbers.remove(number)
     return (" ".join(_SHORT_NUMBER.sub("", text).casefold().split()), *numbers)
 
 

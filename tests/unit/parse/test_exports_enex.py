@@ -50,6 +50,7 @@ def test_tasks_and_encrypted_texts_are_shown_as_such():
         (b"", "damaged"),
         (b"<en-export></en-export>", "not an Evernote export"),
         (b"<en-export><note></en-export>", "damaged"),
+        (b"<!DOCTYPE x [<!ENTITY a 'b'>]><en-export/>", "declares XML entities"),
     ],
 )
 def test_what_is_no_export_is_refused(data, cause):
