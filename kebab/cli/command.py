@@ -49,6 +49,14 @@ class Command(click.Command):
         super().__init__(name, **attrs)
         self.examples = tuple(examples)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an error names this command, also one of click's parser."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def invoke(self, ctx: click.Context) -> Any:
         """Store the name and the parameters of the command in the context, and run it."""
         ctx.obj.flags_parsed = not isinstance(self, click.Group)
@@ -102,7 +110,8 @@ class Group(Command, click.Group):
     command_class: type[click.Command] | None = Command
 
     def __init__(self, name: str | None = None, **attrs: Any) -> None:
-        super().__init__(name, no_args_is_help=False, **attrs)
+        attrs = {"no_args_is_help": False, "subcommand_metavar": "COMMAND …", **attrs}
+        super().__init__(name, **attrs)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the subcommands, then the flags."""
@@ -256,7 +265,6 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
         'kebab search "how do I restore a backup"',
         "kebab fetch 'notes/backup.md#L12-L20' --section",
     ),
-    subcommand_metavar="COMMAND …",
 )
 @click.option(
     "--version",

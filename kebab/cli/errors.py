@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from kebab.errors.signal import Language
 
 _FIRST_FIELD = re.compile(r"\$\.(\w+)")
+_QUOTED = re.compile("'([^']*)'")
+"""What click puts in quotes."""
 
 
 class ErrorReport(NamedTuple):
@@ -136,6 +138,7 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     import click
 
     from kebab.app.classify import classify_error
+    from kebab.cli.hints import correct_flag
     from kebab.cli.options import detect_error_language
 
     ctx = error.ctx if isinstance(error, click.UsageError) else None
@@ -146,7 +149,10 @@ def _describe_click_error(context: CommandContext, error: click.ClickException) 
     view = build_error_view(context, language)
     classified = classify_error(convert_click_error(error), operation=context.command, view=view)
     if ctx is not None:
-        hint = _drop_unfit_line(getattr(error, "hint", None)) or f"{ctx.command_path} --help"
+        hint = getattr(error, "hint", None)
+        if isinstance(error, click.NoSuchOption):
+            hint = correct_flag(error, context.arguments)
+        hint = _drop_unfit_line(hint) or f"{ctx.command_path} --help"
         classified = _replace_hint(classified, hint)
     return ErrorReport(error, classified, detect_json_output(context.arguments))
 
@@ -197,18 +203,21 @@ def convert_click_error(error: click.ClickException) -> UsageInvalid:
     """Return the signal for a command line that click rejects."""
     import click
 
+    from kebab.cli.hints import find_meant_flag
     from kebab.errors.catalog import UsageInvalid
 
-    cause = error.format_message().removesuffix(".")
-    if isinstance(error, click.NoSuchOption):
-        from kebab.core.spelling import find_likely_name
-
-        cause = f"no such option `{error.option_name}`"
-        if near := find_likely_name(error.option_name, error.possibilities or ()):
-            cause += f", did you mean `{near}`?"
+    cause = error.message.removesuffix(".")
     option, param = getattr(error, "option_name", None), getattr(error, "param", None)
     if not isinstance(option, str):
         option = format_parameter(param) if isinstance(param, click.Parameter) else ""
+    if isinstance(error, click.NoSuchOption):
+        near = find_meant_flag(error)
+        cause = f"no such option `{option}`" + (f", did you mean `{near}`?" if near else "")
+    elif isinstance(error, click.MissingParameter):
+        cause = f"missing `{option}`"
+    elif isinstance(error, click.BadParameter):
+        cause = f"invalid `{option}`: {cause}"
+    cause = _QUOTED.sub(r"`\1`", cause)
     return UsageInvalid(option=option, cause=cause[:1].lower() + cause[1:])
 
 
@@ -223,7 +232,7 @@ def format_parameter(param: click.Parameter) -> str:
     """Return a flag or argument as in help, without the signs for repetition."""
     if param.param_type_name == "option":
         return max(param.opts, key=len)
-    return param.human_readable_name.strip("[]…")
+    return param.human_readable_name.strip("[]{}…")
 
 
 def _replace_hint(classified: ClassifiedError, hint: str | None) -> ClassifiedError:

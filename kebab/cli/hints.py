@@ -160,43 +160,75 @@ def complete_hints(value: Any, flags: Flags) -> Any:
 
 _SYNONYMS = {
     "--version": "version",
+    "ask": "answer question qa",
+    "chat": "talk conversation repl",
     "doctor": "status check health",
+    "doctor --files": "diff changes",
+    "doctor --fix": "fix repair",
     "dupes": "duplicates",
+    "errors": "log logs",
+    "eval": "bench benchmark",
     "export": "backup",
-    "fetch": "show cat read get view print",
+    "fetch": "show cat read get view print preview head less more extract",
     "help": "docs man",
+    "help agents": "agents agent skill",
+    "help answers": "llm ai",
+    "help formats": "formats convert",
+    "help pictures": "ocr pictures",
+    "help plugins": "plugins plugin",
     "help query": "tags tag filter",
-    "help security": "login auth",
+    "help review-rules": "rules",
+    "help security": "login auth security token password",
     "help settings": "config settings configure",
     "help uninstall": "uninstall",
     "import": "restore",
     "ingest": "index add update refresh sync scan reindex rebuild embed",
     "inspect": "backlinks links",
     "install": "setup",
-    "list": "ls documents",
+    "list": "ls documents dir recent",
     "model list": "models",
-    "open": "edit",
-    "open --web": "web ui graph",
-    "outline": "toc headings",
+    "model pull": "download pull",
+    "open": "edit vi vim nano",
+    "open --web": "web ui graph gui browse",
+    "outline": "toc headings tree",
+    "publish": "push share",
     "related": "similar like",
+    "reset": "clean clear purge wipe destroy",
     "review": "lint",
     "rm": "delete remove forget",
     "schema": "stats info",
-    "search": "find lookup query",
+    "search": "find lookup query locate",
     "search -i": "tui",
-    "serve": "server start",
+    "serve": "server start daemon",
     "serve --stop": "stop",
     "session list": "history",
+    "source list": "folders collections vaults",
+    "watch": "monitor",
 }
 VERBS = {verb: call.split() for call, verbs in _SYNONYMS.items() for verb in verbs.split()}
 """Words of other programs, with what does the same here."""
 
+_FLAG_SYNONYMS = {
+    "--apply": "--fix",
+    "--fix": "--repair",
+    "--json": "-j",
+    "--limit": "--top --top-k --max --max-results --count -k",
+    "--path": "--dir --folder --glob",
+    "--since": "--after --from",
+    "--until": "--before",
+    "--verbose": "-v",
+}
+_FLAGS = {flag: own for own, flags in _FLAG_SYNONYMS.items() for flag in flags.split()}
+"""Flags of other programs, with those that mean the same here."""
+
 _COMPLETE = ("help", "--version")
 """Calls that take no argument of the refused one."""
-_NEED_NAME = ("fetch", "open", "review")
+_NEED_NAME = ("ask", "fetch", "open", "review")
 """Commands that read a name, although none of their arguments is required."""
 _UNSAFE = frozenset({"rm", "reset", "import", "publish", "delete", "remove"})
-"""Commands that change or send much; a mistyped name leads only to their help."""
+"""Commands that change or send much; a mistyped name or flag leads only to their help."""
+_QUERIES = ("search", "ask")
+"""Commands whose words may begin with a dash, as in `-draft`."""
 _HELP = ("-h", "--help")
 _SENTENCE = 3
 """The fewest words that are read as a question instead of a command."""
@@ -221,8 +253,8 @@ def refuse_command(group: click.Group, ctx: click.Context, words: Sequence[str])
     if not own:
         return UsageHintError(message, join_words([*above, "--help"]), ctx)
     meant = [*own, *after]
-    unsafe = meant[0] in _UNSAFE and name not in VERBS
-    incomplete = (not after and own[0] in _NEED_NAME) or not _can_parse(group, meant)
+    unsafe = meant[0] in _UNSAFE and (name not in VERBS or "--yes" in after)
+    incomplete = (meant == [own[0]] and own[0] in _NEED_NAME) or not _can_parse(group, meant)
     if unsafe or incomplete:
         meant = [meant[0], "--help"]
     return UsageHintError(message, join_words([*above, *meant]), ctx, " ".join(own))
@@ -234,6 +266,7 @@ def _find_call(
     """Return the command that was meant, and its arguments; no command if none is likely."""
     own: Sequence[str] = VERBS.get(name, [""])
     is_sentence = ctx.parent is None and len(rest) + 1 >= _SENTENCE
+    is_sentence = is_sentence and not any("/" in word for word in rest)  # paths are no sentence
     if ctx.parent and own[0] in group.list_commands(ctx):
         return own[:1], rest
     if ctx.parent is None:
@@ -254,6 +287,39 @@ def _find_call(
     if near is not None:
         return (near,), rest
     return (("search",), [name, *rest]) if is_sentence else ((), [])
+
+
+def find_meant_flag(error: click.NoSuchOption) -> str | None:
+    """Return the flag of the command that was probably meant; None if none is likely."""
+    from kebab.core.spelling import find_likely_name
+
+    known = {name for param in error.ctx.command.params for name in param.opts} if error.ctx else {}
+    meant = _FLAGS.get(error.option_name)
+    long = [name for name in known if name.startswith("--")]
+    return meant if meant in known else find_likely_name(error.option_name, long)
+
+
+def correct_flag(error: click.NoSuchOption, arguments: Sequence[str]) -> str | None:
+    """Return the call with the flag that was meant; None if that is no complete call.
+
+    A word such as `-draft` in a query becomes a part of the argument before it.
+    """
+    ctx, name, near = error.ctx, error.option_name, find_meant_flag(error)
+    if ctx is None or ctx.command.name in _UNSAFE:
+        return None
+    words = change_flags(arguments, drop=OUTPUT_FLAGS, with_value=OUTPUT_FLAGS[1:])
+    at = next((at for at, one in enumerate(words) if one.startswith(name)), None)
+    if at is None:
+        return None
+    if near:
+        words[at] = near + words[at].removeprefix(name)
+    elif ctx.command.name in _QUERIES and words[at] != name and words[at - 2][:1] != "-":
+        words[at - 1 : at + 1] = [f"{words[at - 1]} {words[at]}"]
+    root = ctx.find_root().command
+    assert isinstance(root, click.Group)
+    shared = {flag for param in root.params for flag in param.opts}
+    own = change_flags(words, drop=shared, with_value=list_flags_with_value(root.params))
+    return join_words([_PROGRAM, *words]) if own and _can_parse(root, own) else None
 
 
 def _can_parse(group: click.Group, words: Sequence[str]) -> bool:

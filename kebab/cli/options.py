@@ -248,10 +248,9 @@ def _create_field_option(name: str, declared: Any, text: str) -> Callable[[Any],
 
 def read_form(ctx: click.Context, _: click.Parameter, form: str) -> str:
     """Return a form of text output; `json` sets the flag `--json` instead."""
-    if form == "json":
+    if form == "json" and ctx.obj:
         ctx.obj.flags.machine = True
-        return "text"
-    return form
+    return "text" if form == "json" else form
 
 
 _FILTERS: dict[str, tuple[str, str, NameKind | None]] = {

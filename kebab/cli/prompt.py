@@ -41,10 +41,12 @@ def confirm(
     `operation` is the command without `kebab`, to be repeated with `--yes`.
 
     Raises:
+        ReadOnly: The call has `--read-only`, so no answer would help.
         ConfirmationRequired: No person is at the terminal.
         Cancelled: The answer was no.
         KeyboardInterrupt: Ctrl-C.
     """
+    context.require_writable(context.command)
     channel = context.channels.err
     if context.flags.machine or find_terminal(context.channels) is not channel:
         raise ConfirmationRequired(operation=operation)

@@ -87,7 +87,9 @@ def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
     """Refuse flags that exclude each other."""
     stdin, described = flags["from_stdin"], flags["title"] or flags["source_uri"]
     others = paths or flags["force"] or flags["dry_run"]
+    page = any(path.startswith(("http://", "https://")) for path in paths)
     refuse_contradictions(
+        (page, "web pages are not read: save the page, and name the file"),
         (stdin and others, "`--stdin` takes neither PATH, `--force` nor `--dry-run`"),
         (stdin and not flags["title"], "`--stdin` needs `--title TITLE`"),
         (described and not stdin, "`--title` and `--source-uri` go with `--stdin`"),

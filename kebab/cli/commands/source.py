@@ -1,15 +1,18 @@
 """`kebab source list|add|rm` lists sources, adds a published base, or removes a source."""
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import click
 
 from kebab.cli.command import Group
 from kebab.cli.context import CommandContext
+from kebab.cli.hints import UsageHintError, join_words
 from kebab.cli.options import build_request, field_options
 from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
+from kebab.cli.render.canvas import clean
 from kebab.cli.render.documents import (
     render_added_base,
     render_removed_source,
@@ -20,6 +23,9 @@ from kebab.errors.signal import Exit
 from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.published import SourceAddRequest
 from kebab.wire.record import NotFound
+
+BASE = "base.json"
+"""What a published base has."""
 
 
 @click.group("source", cls=Group, examples=("kebab source list",))
@@ -62,6 +68,10 @@ def add(context: CommandContext, /, **flags: Any) -> Exit:
     now, and updated by later commands once a minute at most. A large one is not copied: its store
     is asked for candidates while it is searched. Without network the copy is searched.
     """
+    folder = Path(flags["url"])
+    if folder.is_dir() and not (folder / BASE).exists():
+        cause = f"nothing is published in this folder: {clean(str(folder))}"
+        raise UsageHintError(cause, join_words(["kebab", "ingest", str(folder)]))
     request = build_request(SourceAddRequest, flags)
     return context.print_reply(run_work(context, request)[0], render_added_base)
 
