@@ -38,7 +38,7 @@ _CLOSED = "http://127.0.0.1:9"
 """No server listens on this port, so every machine gives the same answer."""
 
 _MACHINE = (
-    (re.compile(r"[\d,]+ MiB free"), "212,480 MiB free"),
+    (re.compile(r"[\d,]+ MB free"), "212,480 MB free"),
     (re.compile(r"may open [\d,]+ files"), "may open 20,000 files"),
     (re.compile(r'"latency_ms":[\d.]+'), '"latency_ms":180.0'),
     (re.compile(re.escape(_CLOSED)), "http://127.0.0.1:11434"),

@@ -127,7 +127,7 @@ class Checkup:
         return [
             self.check_settings(),
             Check("directories", partial(checks.check_folders, folders), init),
-            Check("permissions", self._check_permissions, init),
+            Check("permissions", self._check_permissions, init, ("directories",)),
             Check("disk", partial(checks.check_disk_space, paths.data), "df -h"),
             *system,
             Check("writer_lock", self._check_writer, init),

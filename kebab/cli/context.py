@@ -148,7 +148,10 @@ class CommandContext:
         if self._loaded is None:
             from kebab.config.load import read_settings
 
-            flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
+            place = self.flags.data_dir
+            if place and Path(place, "base.json").is_file():  # the folder of a published base
+                place = Path(resolve_path(place)).as_uri()
+            flags = {"data_dir": place, "lang": self.flags.lang}
             self._loaded = read_settings(self.named_config_path, flags=flags)
         return self._loaded
 
@@ -294,11 +297,10 @@ class CommandContext:
 
         The flags `without` are left out with their values.
         """
-        from kebab.cli.hints import change_flags, join_words, list_flags_with_value
+        from kebab.cli.hints import repeat_call
+        from kebab.errors.hints import Rerun
 
-        with_value = {*without, *list_flags_with_value(self.params)}
-        words = change_flags(self.arguments, drop=without, add=more, with_value=with_value)
-        return join_words(["kebab", *words])
+        return repeat_call(self.arguments, self.params, Rerun(more, tuple(without))) or ""
 
 
 def list_place_flags(flags: Flags) -> list[str]:

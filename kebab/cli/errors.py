@@ -92,7 +92,7 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     import click
 
     from kebab.app.classify import classify_error
-    from kebab.cli.hints import OUTPUT_FLAGS, change_flags, join_words
+    from kebab.cli.hints import repeat_call
     from kebab.errors.catalog import InvalidInput
 
     if isinstance(error, click.ClickException):
@@ -104,9 +104,9 @@ def describe_error(context: CommandContext, error: BaseException) -> ErrorReport
     classified = classify_error(error, operation=context.command, view=build_error_view(context))
     hint = _choose_hint(context, error, classified)
     # The call that failed is no hint.
-    drop = (*OUTPUT_FLAGS, "--config", "--data-dir")
-    call = ["kebab", *change_flags(context.arguments, drop=drop, with_value=drop[1:])]
-    if hint is not None or classified.reply.hint == join_words(call):
+    place = Rerun(drop=("--config", "--data-dir"))
+    call = repeat_call(context.arguments, context.params, place)
+    if hint is not None or classified.reply.hint == call:
         classified = _replace_hint(classified, hint)
     early = not context.flags_parsed and detect_json_output(context.arguments)
     return ErrorReport(error, classified, context.flags.machine or early)
@@ -231,7 +231,7 @@ def find_parameter_name(field: str, params: Iterable[click.Parameter]) -> str:
 def format_parameter(param: click.Parameter) -> str:
     """Return a flag or argument as in help, without the signs for repetition."""
     if param.param_type_name == "option":
-        return max(param.opts, key=len)
+        return next(name for name in param.opts if name.startswith("--"))
     return param.human_readable_name.strip("[]{}…")
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import itertools
 import re
 import shlex
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -158,68 +160,15 @@ def complete_hints(value: Any, flags: Flags) -> Any:
     }
 
 
-_SYNONYMS = {
-    "--version": "version",
-    "ask": "answer question qa",
-    "chat": "talk conversation repl",
-    "doctor": "status check health",
-    "doctor --files": "diff changes",
-    "doctor --fix": "fix repair",
-    "dupes": "duplicates",
-    "errors": "log logs",
-    "eval": "bench benchmark",
-    "export": "backup",
-    "fetch": "show cat read get view print preview head less more extract",
-    "help": "docs man",
-    "help agents": "agents agent skill",
-    "help answers": "llm ai",
-    "help formats": "formats convert",
-    "help pictures": "ocr pictures",
-    "help plugins": "plugins plugin",
-    "help query": "tags tag filter",
-    "help review-rules": "rules",
-    "help security": "login auth security token password",
-    "help settings": "config settings configure",
-    "help uninstall": "uninstall",
-    "import": "restore",
-    "ingest": "index add update refresh sync scan reindex rebuild embed",
-    "inspect": "backlinks links",
-    "install": "setup",
-    "list": "ls documents dir recent",
-    "model list": "models",
-    "model pull": "download pull",
-    "open": "edit vi vim nano",
-    "open --web": "web ui graph gui browse",
-    "outline": "toc headings tree",
-    "publish": "push share",
-    "related": "similar like",
-    "reset": "clean clear purge wipe destroy",
-    "review": "lint",
-    "rm": "delete remove forget",
-    "schema": "stats info",
-    "search": "find lookup query locate",
-    "search -i": "tui",
-    "serve": "server start daemon",
-    "serve --stop": "stop",
-    "session list": "history",
-    "source list": "folders collections vaults",
-    "watch": "monitor",
-}
-VERBS = {verb: call.split() for call, verbs in _SYNONYMS.items() for verb in verbs.split()}
-"""Words of other programs, with what does the same here."""
+@cache
+def read_synonyms(table: str) -> dict[str, list[str]]:
+    """Return the words of a table of `synonyms.toml`, each with what means the same here."""
+    import tomllib
 
-_FLAG_SYNONYMS = {
-    "--apply": "--fix",
-    "--fix": "--repair",
-    "--json": "-j",
-    "--limit": "--top --top-k --max --max-results --count -k",
-    "--path": "--dir --folder --glob",
-    "--since": "--after --from",
-    "--until": "--before",
-    "--verbose": "-v",
-}
-_FLAGS = {flag: own for own, flags in _FLAG_SYNONYMS.items() for flag in flags.split()}
-"""Flags of other programs, with those that mean the same here."""
+    text = Path(__file__).with_name("synonyms.toml").read_text(encoding="utf-8")
+    rows = tomllib.loads(text)[table].items()
+    return {word: own.split() for own, words in rows for word in words.split()}
+
 
 _COMPLETE = ("help", "--version")
 """Calls that take no argument of the refused one."""
@@ -253,7 +202,7 @@ def refuse_command(group: click.Group, ctx: click.Context, words: Sequence[str])
     if not own:
         return UsageHintError(message, join_words([*above, "--help"]), ctx)
     meant = [*own, *after]
-    unsafe = meant[0] in _UNSAFE and (name not in VERBS or "--yes" in after)
+    unsafe = meant[0] in _UNSAFE and (name not in read_synonyms("commands") or "--yes" in after)
     incomplete = (meant == [own[0]] and own[0] in _NEED_NAME) or not _can_parse(group, meant)
     if unsafe or incomplete:
         meant = [meant[0], "--help"]
@@ -264,7 +213,8 @@ def _find_call(
     group: click.Group, ctx: click.Context, name: str, rest: list[str]
 ) -> tuple[Sequence[str], list[str]]:
     """Return the command that was meant, and its arguments; no command if none is likely."""
-    own: Sequence[str] = VERBS.get(name, [""])
+    verbs = read_synonyms("commands")
+    own: Sequence[str] = verbs.get(name, [""])
     is_sentence = ctx.parent is None and len(rest) + 1 >= _SENTENCE
     is_sentence = is_sentence and not any("/" in word for word in rest)  # paths are no sentence
     if ctx.parent and own[0] in group.list_commands(ctx):
@@ -273,7 +223,7 @@ def _find_call(
         if name == "uninstall" and rest:
             return ("install", "--uninstall"), rest
         after = [] if own[0] in _COMPLETE else rest
-        if name in VERBS and (not is_sentence or _can_parse(group, [*own, *after])):
+        if name in verbs and (not is_sentence or _can_parse(group, [*own, *after])):
             return own, after
         from kebab.search.query_parser import is_question
 
@@ -294,7 +244,7 @@ def find_meant_flag(error: click.NoSuchOption) -> str | None:
     from kebab.core.spelling import find_likely_name
 
     known = {name for param in error.ctx.command.params for name in param.opts} if error.ctx else {}
-    meant = _FLAGS.get(error.option_name)
+    (meant,) = read_synonyms("flags").get(error.option_name, [""])
     long = [name for name in known if name.startswith("--")]
     return meant if meant in known else find_likely_name(error.option_name, long)
 

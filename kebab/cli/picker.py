@@ -181,9 +181,10 @@ def _build_layout(selection: Selection, buffer: Buffer, screen: Output, *, color
 
         return draw_now
 
-    def find_chosen() -> Point:
-        return Point(0, selection.index)  # the window scrolls there
-
+    hits = FormattedTextControl(
+        show(selection.draw_list),
+        get_cursor_position=lambda: Point(0, selection.index),  # the window scrolls there
+    )
     keys = f"Enter {'open' if selection.opens else 'print'} · {_KEYS}"
     line = [
         Window(FormattedTextControl("search: "), dont_extend_width=True),
@@ -193,7 +194,7 @@ def _build_layout(selection: Selection, buffer: Buffer, screen: Output, *, color
     rows = [
         VSplit(line, height=1),
         Window(
-            FormattedTextControl(show(selection.draw_list), get_cursor_position=find_chosen),
+            hits,
             height=lambda: Dimension(max=max(3, screen.get_size().rows // 2)),
             dont_extend_height=True,
         ),

@@ -113,7 +113,7 @@ def run_check(check: Check) -> Finding:
         return fail(f"{fault.strerror or fault}{location}", fix)
 
 
-_MIB, _LOW_SPACE = 1 << 20, 1 << 30
+_LOW_SPACE = 1 << 30
 _ENTER, _READ = stat.S_IXGRP | stat.S_IXOTH, stat.S_IRGRP | stat.S_IROTH
 """The permissions of other users."""
 
@@ -189,7 +189,7 @@ def check_disk_space(data: Path, free: Callable[[Path], int] | None = None) -> F
     existing = _find_existing_folder(data)
     fix = f"df -h {shlex.quote(str(existing))}"
     space = free(existing) if free else shutil.disk_usage(existing).free
-    summary = f"{space / _MIB:,.0f} MiB free: {existing}"
+    summary = f"{space / 1e6:,.0f} MB free: {existing}"
     if not space:
         return fail(f"the disk is full, {summary}", fix)
     return warn(f"little space, {summary}", fix) if space < _LOW_SPACE else succeed(summary)
@@ -199,7 +199,7 @@ def check_log(path: Path) -> Finding:
     """Report where errors are logged."""
     if not path.exists():
         return succeed(f"no error was logged yet: {path}")
-    return succeed(f"{format_count(path.stat().st_size, 'byte')}: {path}")
+    return succeed(f"{path.stat().st_size / 1e3:,.0f} kB: {path}")
 
 
 def _find_existing_folder(path: Path) -> Path:
@@ -276,7 +276,7 @@ def check_reviews(path: Path, faults: Sequence[str] | None) -> Finding:
         return succeed("no review is stored")
     if faults:
         return fail(f"the stored reviews are damaged: {'; '.join(faults[:_MAX_QUOTED])}", FIX)
-    return succeed(f"{path.stat().st_size:,} bytes: {path}")
+    return succeed(f"{path.stat().st_size / 1e3:,.0f} kB: {path}")
 
 
 def check_pending(count: int, has_model: Callable[[], bool]) -> Finding:

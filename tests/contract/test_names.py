@@ -27,5 +27,6 @@ def test_nothing_is_deleted_where_nobody_can_be_asked(arguments, home, kebab):
     assert (text.status, machine.status, machine.out) == (2, 2, "")
     assert machine.fault["code"] == "confirmation_required"
     assert machine.fault["hint"].endswith("--yes")
+    assert kebab(*arguments, "--read-only", "--json").fault["code"] == "read_only"
     assert sorted(path for path in (home / "data").rglob("*") if path.is_file()) == before
     assert kebab("session", "list", "--json").reply["sessions"]

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from kebab.cli.command import COMMANDS
-from kebab.cli.hints import VERBS
+from kebab.cli.hints import read_synonyms
 
 DOC = "notes/work/backups.md"
 VERB_CALLS = [
@@ -19,8 +19,12 @@ VERB_CALLS = [
     ("version", "kebab --version"),
     (f"similar {DOC}", f"kebab related {DOC}"),
     ("lint notes", "kebab review notes"),
+    (f"preview {DOC}", f"kebab fetch {DOC}"),
+    ("tree", "kebab outline"),
+    ("plugins", "kebab help plugins"),
+    ("folders", "kebab source list"),
 ]
-"""Ten verbs of other programs, each with the call that does the same here."""
+"""Verbs of other programs, each with the call that does the same here."""
 
 WRONG_CALLS = [
     ("xyzzy", "kebab --help"),
@@ -48,6 +52,20 @@ WRONG_CALLS = [
     ("help model pul", "kebab help model pull"),
     ("fetch --section", "kebab fetch --help"),
     ("inspect", "kebab inspect --help"),
+    ("answer", "kebab ask --help"),
+    ("mv notes/a.md notes/b.md", "kebab --help"),
+    ("purge --yes", "kebab reset --help"),
+    ("serach restore --format json", "kebab search restore --format json"),
+    ("help settings nope", "kebab help settings"),
+    ("source add notes", "kebab ingest notes"),
+    ("search x --tag", "kebab search --help"),
+    ("search restore --top=5", "kebab search restore --limit=5"),
+    ("search restore --limt 3 --json", "kebab search restore --limit 3"),
+    ("--verbos list", "kebab --verbose list"),
+    ("search backup -draft -n 3", "kebab search 'backup -draft' -n 3"),
+    ("search backup --tag x -draft", "kebab search --help"),
+    ("doctor --repair", "kebab doctor --fix"),
+    ("reset --ye", "kebab reset --help"),
 ]
 """Wrong calls, each with the hint that answers it."""
 
@@ -79,5 +97,6 @@ def test_a_mistyped_name_is_answered_with_the_right_one(arguments, message, empt
 
 
 def test_the_words_of_other_programs_name_commands_of_this_one():
-    assert not set(VERBS) & set(COMMANDS)
-    assert {words[0] for words in VERBS.values()} <= {*COMMANDS, "--version"}
+    verbs = read_synonyms("commands")
+    assert not set(verbs) & set(COMMANDS)
+    assert {words[0] for words in verbs.values()} <= {*COMMANDS, "--version"}

@@ -43,7 +43,7 @@ _PATTERNS = (
     (re.compile(r"\.damaged-\d{8}T\d{6}Z"), ".damaged-20250101T000000Z"),
     (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:11434"),
     (re.compile(r"\bpid \d+"), "pid 1"),
-    (re.compile(r"[\d,]+ MiB free"), "1 MiB free"),
+    (re.compile(r"[\d,]+ MB free"), "1 MB free"),
     (re.compile(r"may open (?:[\d,]+|any number of) files"), "may open 1 files"),
 )
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32,64}(?![0-9a-f])")

@@ -8,7 +8,7 @@ import click
 
 from kebab.cli.command import COMMANDS, Group, declare_command, show_help
 from kebab.cli.hints import UsageHintError, join_words
-from kebab.cli.render.canvas import pad
+from kebab.cli.render.canvas import render_fields
 from kebab.core.spelling import find_likely_name
 from kebab.errors.signal import Exit
 from kebab.wire.health import HelpPage, HelpTopic, HelpTopics
@@ -89,14 +89,9 @@ def _print_command_help(call: "CommandContext", words: tuple[str, ...]) -> Exit:
 
 
 def _render_topics(reply: HelpTopics, canvas: "Canvas") -> list[str]:
-    width = max(len(one.name) for one in reply.topics)
-    rows = [f"  {pad(one.name, width)}  {one.summary}" for one in reply.topics]
-    return [
-        canvas.strong("Pages"),
-        *rows,
-        "",
-        "`kebab help TOPIC` shows one, `kebab help COMMAND` the flags of a command",
-    ]
+    rows = render_fields([(one.name, one.summary) for one in reply.topics], canvas, "  ")
+    more = "`kebab help TOPIC` shows one, `kebab help COMMAND` the flags of a command"
+    return [canvas.strong("Pages"), *rows, "", more]
 
 
 def _render_page(reply: HelpPage, canvas: "Canvas") -> list[str]:

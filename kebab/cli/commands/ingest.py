@@ -54,7 +54,15 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
     what they cannot.
     """
     stream = flags.pop("stream")
-    _check_flags(paths, flags)
+    stdin, described = flags["from_stdin"], flags["title"] or flags["source_uri"]
+    others = paths or flags["force"] or flags["dry_run"]
+    page = any(path.startswith(("http://", "https://")) for path in paths)
+    refuse_contradictions(
+        (page, "web pages are not read: save the page, and name the file"),
+        (stdin and others, "`--stdin` takes neither PATH, `--force` nor `--dry-run`"),
+        (stdin and not flags["title"], "`--stdin` needs `--title TITLE`"),
+        (described and not stdin, "`--title` and `--source-uri` go with `--stdin`"),
+    )
     settings = context.load_settings()
     if ray := flags.pop("ray"):
         try:
@@ -75,34 +83,16 @@ def command(context: CommandContext, /, paths: tuple[str, ...], **flags: Any) ->
             "",
         ]
         err.write_lines(lines)
-    reply, status = run_work(context, _build_request(paths, flags), settings, stream=stream)
+    request: IngestRequest | IngestTextRequest
+    if stdin:
+        text = sys.stdin.buffer.read() if sys.stdin else b""
+        described = {name: flags[name] for name in ("title", "source_uri")}
+        request = IngestTextRequest(text=text, **described)
+    else:
+        request = IngestRequest(paths=list(paths), force=flags["force"], dry_run=flags["dry_run"])
+    reply, status = run_work(context, request, settings, stream=stream)
     if stream:
         return status
     verbose = context.flags.verbose
     render = partial(render_ingest_report, verbose=verbose, is_first=is_first)
     return context.print_reply(reply, render)
-
-
-def _check_flags(paths: tuple[str, ...], flags: dict[str, Any]) -> None:
-    """Refuse flags that exclude each other."""
-    stdin, described = flags["from_stdin"], flags["title"] or flags["source_uri"]
-    others = paths or flags["force"] or flags["dry_run"]
-    page = any(path.startswith(("http://", "https://")) for path in paths)
-    refuse_contradictions(
-        (page, "web pages are not read: save the page, and name the file"),
-        (stdin and others, "`--stdin` takes neither PATH, `--force` nor `--dry-run`"),
-        (stdin and not flags["title"], "`--stdin` needs `--title TITLE`"),
-        (described and not stdin, "`--title` and `--source-uri` go with `--stdin`"),
-    )
-
-
-def _build_request(
-    paths: tuple[str, ...], flags: dict[str, Any]
-) -> IngestRequest | IngestTextRequest:
-    if not flags["from_stdin"]:
-        return IngestRequest(paths=list(paths), force=flags["force"], dry_run=flags["dry_run"])
-    return IngestTextRequest(
-        text=sys.stdin.buffer.read() if sys.stdin else b"",
-        title=flags["title"],
-        source_uri=flags["source_uri"],
-    )

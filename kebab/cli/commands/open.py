@@ -68,7 +68,7 @@ def command(context: CommandContext, /, ref: str | None, *, web: bool, print_onl
     if web:
         return _open_page(context, ref, print_only=print_only)
     if ref is None:
-        raise click.UsageError("missing argument 'N|REF'")
+        raise click.UsageError("missing `N|REF`")
     found = _find_place(context, ref)
     if isinstance(found, NotFound):
         return context.print_reply(found, lambda *_: ())

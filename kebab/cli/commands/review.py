@@ -252,24 +252,19 @@ def review_and_show(context: CommandContext, request: ReviewRequest, form: str) 
         out.write_lines(log.render(display.tally, completed=not cancelled))
     else:
         text.finish(display.tally)
-    write_notes(context, display, completed=not cancelled)
-    return Exit.INTERRUPTED if cancelled else display.status
-
-
-def write_notes(context: CommandContext, display: ReviewDisplay, *, completed: bool) -> None:
-    """Write what limits the result, and the next commands."""
     channel, tally = context.channels.err, display.tally
     canvas = context.create_canvas(channel)
     lines = [*render_review_notes(tally, canvas)]
     command = f"kebab review --run-id {display.run_id}"
-    if not completed and display.run_id:
+    if cancelled and display.run_id:
         lines.append(canvas.step("go on", command))
-    if context.channels.out.is_terminal and completed and tally.fixes and display.run_id:
+    if out.is_terminal and not cancelled and display.run_id:
         if tally.safe_fixes:
             lines.append(canvas.step("apply the fixes", f"{command} --apply"))
         if tally.fixes > tally.safe_fixes:
             lines.append(canvas.step("apply all fixes", f"{command} --apply --unsafe"))
     channel.write_lines(lines)
+    return Exit.INTERRUPTED if cancelled else display.status
 
 
 def review_quietly(

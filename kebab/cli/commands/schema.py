@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+import json
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from kebab.cli.command import EXIT_MEANINGS, Command, Group, declare_command, root, summarize_help
 from kebab.cli.options import GlobalOption, complete, create_global_options, filter_options
 from kebab.config.settings import Settings
-from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.error import ExplainRequest
 from kebab.wire.health import (
     CommandList,
     CommandUsage,
-    Introspection,
     SchemaDocument,
     SchemaRequest,
 )
 from kebab.wire.search import ModeName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kebab.cli.context import CommandContext
     from kebab.cli.render.canvas import Canvas
@@ -64,29 +64,22 @@ def command(
         raise click.UsageError("give one of NAME, `--commands` and `--errors`")
     if reader and not commands:
         raise click.UsageError("`--for` goes with `--commands`")
-    reply: Any
     if name is not None:
         from kebab.wire.json_schema import find_schema
 
-        reply = find_schema(name)
-    elif errors:
-        reply = context.run(ExplainRequest(), Settings())
-    else:
-        reply = list_commands(reading=bool(reader)) if commands else context.run(SchemaRequest())
+        return context.print_reply(find_schema(name), _render_document)
+    from kebab.cli.render.errors import render_error_table
+    from kebab.cli.render.health import render_command_list, render_schema
 
-    def render(reply: Any, canvas: Canvas) -> Iterable[str]:  # `--json` does not wait for it
-        from kebab.cli.render import health
-        from kebab.cli.render.errors import render_error_table
+    if errors:
+        return context.print_reply(context.run(ExplainRequest(), Settings()), render_error_table)
+    if commands:
+        return context.print_reply(list_commands(reading=bool(reader)), render_command_list)
+    return context.print_reply(context.run(SchemaRequest()), render_schema)
 
-        renderers: dict[type, Callable[[Any, Canvas], Iterable[str]]] = {
-            CommandList: health.render_command_list,
-            ErrorCatalog: render_error_table,
-            Introspection: health.render_schema,
-            SchemaDocument: health.render_schema_document,
-        }
-        return renderers[type(reply)](reply, canvas)
 
-    return context.print_reply(reply, render)
+def _render_document(reply: SchemaDocument, _: Canvas) -> list[str]:
+    return json.dumps(reply.document, indent=2, ensure_ascii=False).splitlines()
 
 
 _LONGEST_CHOICES = 30
@@ -171,8 +164,7 @@ def _format_options(options: Sequence[click.Parameter]) -> str:
 
 
 def _format_option(option: click.Parameter) -> str:
-    short = next((name for name in option.opts if not name.startswith("--")), "")
-    name = short or max(option.opts, key=len)
+    name = min(option.opts, key=lambda name: name.startswith("--"))  # a letter, else the first
     if getattr(option, "is_flag", False):
         return name
     kind = option.type

@@ -25,7 +25,7 @@ from kebab.errors.catalog import DependencyMissing, IoError
 from kebab.errors.signal import Exit
 from kebab.wire.ask import Answer
 from kebab.wire.fetch import FetchList, GrepResponse
-from kebab.wire.health import HttpServerStarted, RunningServer, RunningWatcher, ServeStatus
+from kebab.wire.health import HttpServerStarted, RunningWatcher, ServeStatus
 from kebab.wire.record import Reply, format_timestamp
 from kebab.wire.search import SearchResponse
 
@@ -97,11 +97,8 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     if asks and (len(asks) > 1 or given - asks - ({"port"} if flags["stops"] else set())):
         raise click.UsageError("`--status` and `--stop` go with no other flag but `--stop --port`")
     settings = context.load_settings()
-    if flags["stops"]:
-        return _stop(context, settings, flags["port"])
-    if flags["shows_status"]:
-        status = ServeStatus(running=bool(servers := _list_servers(settings)), servers=servers)
-        return context.print_reply(status, _render_status, Exit.DONE if servers else Exit.NO)
+    if asks:
+        return _show_or_stop(context, settings, flags["port"], stops=flags["stops"])
     return _serve(context, settings, flags)
 
 
@@ -163,9 +160,7 @@ def _watch(context: CommandContext, settings: Settings, started: Started) -> Ite
         nonlocal state
         if context.flags.machine:
             context.write_event(event)
-        else:
-            canvas = context.create_canvas(context.channels.err)
-            context.channels.err.write_lines(list(render_watch_event(event, canvas)))
+        context.print_notes(event, render_watch_event)
         state = RunningWatcher(
             state=event.kind,
             at=format_timestamp(time.time()),
@@ -178,24 +173,21 @@ def _watch(context: CommandContext, settings: Settings, started: Started) -> Ite
         yield
 
 
-def _stop(context: CommandContext, settings: Settings, port: int | None) -> Exit:
-    """End servers; the reply says which ended, and which still run."""
+def _show_or_stop(
+    context: CommandContext, settings: Settings, port: int | None, *, stops: bool
+) -> Exit:
+    """End servers if it `stops`; the reply says which ended, and which still run."""
     from kebab.server.running import list_servers, stop_server
 
-    stopped = []
-    for folder, record in list_servers(resolve_paths(settings).state):
+    state, stopped = resolve_paths(settings).state, []
+    for folder, record in list_servers(state) if stops else ():
         if port is None or record.url.endswith(f":{port}"):
             stop_server(folder, record)
             stopped.append(record)
-    servers = _list_servers(settings)
+    servers = [record for _, record in list_servers(state)]
     reply = ServeStatus(running=bool(servers), servers=servers, stopped=stopped)
-    return context.print_reply(reply, _render_status, Exit.DONE if stopped else Exit.NO)
-
-
-def _list_servers(settings: Settings) -> list[RunningServer]:
-    from kebab.server.running import list_servers
-
-    return [record for _, record in list_servers(resolve_paths(settings).state)]
+    found = stopped if stops else servers
+    return context.print_reply(reply, _render_status, Exit.DONE if found else Exit.NO)
 
 
 def _render_status(reply: ServeStatus, canvas: Canvas) -> Iterator[str]:

@@ -24,9 +24,6 @@ from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.published import SourceAddRequest
 from kebab.wire.record import NotFound
 
-BASE = "base.json"
-"""What a published base has."""
-
 
 @click.group("source", cls=Group, examples=("kebab source list",))
 def command(context: CommandContext, /) -> None:
@@ -69,7 +66,7 @@ def add(context: CommandContext, /, **flags: Any) -> Exit:
     is asked for candidates while it is searched. Without network the copy is searched.
     """
     folder = Path(flags["url"])
-    if folder.is_dir() and not (folder / BASE).exists():
+    if folder.is_dir() and not (folder / "base.json").exists():
         cause = f"nothing is published in this folder: {clean(str(folder))}"
         raise UsageHintError(cause, join_words(["kebab", "ingest", str(folder)]))
     request = build_request(SourceAddRequest, flags)

@@ -64,7 +64,13 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     are named, and make the exit status 1; `--run-id` asks about them again.
     """
     stream = flags.pop("stream")
-    _check_flags(flags)
+    name, run_id = flags["name"], flags["run_id"]
+    refuse_contradictions(
+        (not name and not run_id, "give PATH, or `--run-id`"),
+        (name and run_id, "PATH and `--run-id` exclude each other"),
+        (name and not flags["to"], "PATH goes with `--to`"),
+        (flags["cursor"] and not run_id, "`--cursor` goes with `--run-id`"),
+    )
     if context.flags.machine:
         request = build_request(TranslateRequest, flags, all_pages=stream)
         return review_for_program(context, request, stream=stream)
@@ -83,14 +89,3 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     channel = context.channels.err
     channel.write_lines([*lines, *render_outcome(reply, lines, context.create_canvas(channel))])
     return Exit.INTERRUPTED if cancelled else display.status
-
-
-def _check_flags(given: dict[str, Any]) -> None:
-    """Refuse flags that exclude or need each other."""
-    name, run_id, cursor = given["name"], given["run_id"], given["cursor"]
-    refuse_contradictions(
-        (not name and not run_id, "give DOC, or `--run-id`"),
-        (name and run_id, "`DOC` and `--run-id` exclude each other"),
-        (name and not given["to"], "`DOC` goes with `--to`"),
-        (cursor and not run_id, "`--cursor` goes with `--run-id`"),
-    )

@@ -56,7 +56,12 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
     That there is no answer stands last, behind the nearest passage.
     """
     if reply.refusal_reason and reply.refusal_reason != _INTERRUPTED:
-        yield from _render_refusal(reply, canvas)
+        for hit in reply.suggestions[:1]:
+            place = _format_place(hit, locate_hit(hit, reply.sources), canvas)
+            yield from canvas.wrap(place, canvas.dim("nearest: "))
+        yield from _render_doubts(reply, canvas)
+        yield from render_notes(reply, canvas) if canvas.is_terminal else ()
+        yield from _draw_answer(reply.answer, canvas)
         return
     yield from _draw_answer(reply.answer, canvas)
     if doubts := list(_render_doubts(reply, canvas)):
@@ -72,17 +77,6 @@ def render_answer(reply: Answer, canvas: Canvas) -> Iterator[str]:
             facts = (model, pluralize(used, "passage"), format_duration(took / 1000))
             after.append(canvas.dim(" · ".join(facts)))
         yield from ["", *after] if after else []
-
-
-def _render_refusal(reply: Answer, canvas: Canvas) -> Iterator[str]:
-    """Yield the nearest passage, the notes, and that there is no answer."""
-    for hit in reply.suggestions[:1]:
-        place = _format_place(hit, locate_hit(hit, reply.sources), canvas)
-        yield from canvas.wrap(place, canvas.dim("nearest: "))
-    yield from _render_doubts(reply, canvas)
-    if canvas.is_terminal:
-        yield from render_notes(reply, canvas)
-    yield from _draw_answer(reply.answer, canvas)
 
 
 def _draw_answer(text: str, canvas: Canvas, indent: str = "") -> list[str]:

@@ -1,6 +1,5 @@
 """Renders reports of doctor, repairs, schema, init and install, and lists."""
 
-import json
 from collections.abc import Iterator
 
 import msgspec
@@ -26,7 +25,6 @@ from kebab.wire.health import (
     ModelReport,
     Repair,
     RepairReport,
-    SchemaDocument,
 )
 
 _NAME_WIDTH = len("embedding_version")
@@ -114,7 +112,7 @@ def render_model_list(reply: ModelList, canvas: Canvas) -> Iterator[str]:
     if reply.reason:
         yield f"chosen because {clean(reply.reason)}"
     if not any(model.installed for model in reply.models):
-        yield canvas.step("fetch one", "kebab model pull NAME")
+        yield canvas.step("download one", "kebab model pull NAME")
 
 
 def render_model_report(reply: ModelReport, canvas: Canvas) -> Iterator[str]:
@@ -144,11 +142,6 @@ def render_command_list(reply: CommandList, canvas: Canvas) -> Iterator[str]:
     ):
         if text:
             yield from canvas.wrap(clean(text), f"{canvas.strong(label)} ")
-
-
-def render_schema_document(reply: SchemaDocument, canvas: Canvas) -> Iterator[str]:
-    """Yield the schema as indented JSON, which other programs can read."""
-    yield from json.dumps(reply.document, indent=2, ensure_ascii=False).splitlines()
 
 
 _DONE = {

@@ -82,16 +82,26 @@ Losses = dict[str, dict[str, str]]
 
 def _list_losses(reply: IngestReport, canvas: Canvas) -> Losses:
     """Return the files that are not searched as a whole; formats are counted, with what helps."""
-    titles = ("not read", "formats not read", "left out", "read in part", "with warnings")
+    titles = (
+        "not read",
+        "formats not read",
+        "left out",
+        "read in part",
+        "with warnings",
+        "without text",
+    )
     losses: Losses = {title: {} for title in titles}
     unread = losses["not read"]
     formats: Counter[tuple[str, str]] = Counter()
     for suffix, count in reply.skipped_by_extension.items():
         known = describe_unsupported(suffix)
         usual = f"{suffix} file" if suffix else "file without an extension"
-        label, remedy = (known.label, known.hint) if known else (usual, "")
+        images = get_media_type(IMAGE).label
+        # What is read as an image is counted apart from other images.
+        named = known if known and known.label != images else None
+        label, remedy = (named.label, named.hint) if named else (usual, "")
         if detect_media_type(f"name{suffix}") == IMAGE:
-            label = get_media_type(IMAGE).label
+            label = images
             remedy = f"export {build_variable_name(OCR_SETTING)}=true"
         formats[label, remedy] += count
     for item in reply.items:
@@ -104,7 +114,8 @@ def _list_losses(reply: IngestReport, canvas: Canvas) -> Losses:
             cause = str(error.details.get("cause", error.message))
             unread[path] = clean(f"{cause}; {canvas.complete(error.hint)}" if error.hint else cause)
         if item.no_passages:
-            unread[path] = clean(item.no_passages)
+            rows = losses["without text"] if item.no_passages == "no text" else unread
+            rows[path] = clean(item.no_passages)
         else:
             for warning in item.warnings:
                 rows = losses["read in part" if is_cut(warning) else "with warnings"]

@@ -57,7 +57,8 @@ def render_fetched(reply: FetchList, canvas: Canvas, *, named: bool = False) -> 
 
 def describe_extent(reply: FetchResult) -> str:
     """Return which lines of the file, or of its extracted text, are shown."""
-    return f"lines {reply.start_line} to {reply.end_line} of {reply.line_count}"
+    first, last = reply.start_line, reply.end_line
+    return f"{f'lines {first} to' if first < last else 'line'} {last} of {reply.line_count}"
 
 
 def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:

@@ -12,13 +12,12 @@ E = TypeVar("E")
 CLEAR_LINE = "\r\x1b[K"
 _EVERY_MS = 30_000
 _CONVERT = "convert"
-_UNITS = {"chunks": "passages", "files": "files", "bytes": "bytes", None: None}
 _LABELS = {
     ProgressKind.SCAN_STARTED: "scanning",
     ProgressKind.SCAN_COMPLETED: "scanned",
     ProgressKind.ASSET_STARTED: "reading",
     ProgressKind.ASSET_FINISHED: "reading",
-    ProgressKind.MODEL_FETCH: "fetching model",
+    ProgressKind.MODEL_FETCH: "downloading model",
     ProgressKind.EMBED_BATCH: "embedding",
     ProgressKind.HEARTBEAT: "working",
 }
@@ -96,7 +95,10 @@ class WorkStatus(StatusDisplay[Progress]):
 
     def __call__(self, event: Progress) -> bool:
         """Keep an event for the next line."""
-        if (label := label_event(event)) is not None:
+        label = _LABELS.get(event.kind)
+        if event.kind is ProgressKind.HEARTBEAT or event.phase == _CONVERT:
+            label = _PHASES.get(event.phase or "", label)
+        if label is not None:
             is_message = event.kind is ProgressKind.HEARTBEAT and event.message
             words = (None if is_message else label, event.message)
             self.phase, self._event = clean(" ".join(filter(None, words))), event
@@ -117,13 +119,6 @@ class WorkStatus(StatusDisplay[Progress]):
         return f"{', '.join(parts)}  {clean(event.path or '')}".rstrip()
 
 
-def label_event(event: Progress) -> str | None:
-    """Return the name of the phase, None for the last event."""
-    if event.kind is ProgressKind.HEARTBEAT or event.phase == _CONVERT:
-        return _PHASES.get(event.phase or "", _LABELS[event.kind])
-    return _LABELS.get(event.kind)
-
-
 def format_count(event: Progress) -> str:
     """Return the amount of completed work, empty when it is unknown.
 
@@ -135,7 +130,7 @@ def format_count(event: Progress) -> str:
         return format_bytes(event.done) + (
             f" of {format_bytes(event.total)}" if event.total else ""
         )
-    unit = _UNITS.get(event.unit, event.unit) or ""
+    unit = "passages" if event.unit == "chunks" else event.unit or ""
     whole = f"/{event.total:,}" if event.total is not None else ""
     return f"{event.done:,}{whole} {unit}".rstrip()
 
@@ -144,7 +139,7 @@ def format_estimate(event: Progress) -> list[str]:
     """Return the rate and the time that is left, as far as they are known."""
     if event.per_second is None:
         return []
-    rate, unit = event.per_second, _UNITS.get(event.unit, event.unit) or ""
+    rate, unit = event.per_second, "passages" if event.unit == "chunks" else event.unit or ""
     amount = format_bytes(int(rate)) if unit == "bytes" else f"{rate:,.1f} {unit}".rstrip()
     parts = [f"{amount}/s"]
     if event.seconds_left is not None:

@@ -5,6 +5,7 @@ from contextlib import suppress
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
+from kebab.cli.commands.search import command
 from kebab.cli.context import (
     CommandContext,
     Interrupts,
@@ -33,7 +34,7 @@ def context():
     ],
 )
 def test_the_next_page_is_the_same_command_with_another_cursor(context, arguments, again):
-    context.arguments = arguments
+    context.arguments, context.params = arguments, command.params
 
     assert context.repeat_command("--cursor", "X", without=["--cursor"]) == again
 

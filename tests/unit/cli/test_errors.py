@@ -12,6 +12,7 @@ from kebab.cli.errors import (
     report_missing_library,
     run_reporting_errors,
 )
+from kebab.cli.options import create_global_options
 from kebab.errors.catalog import (
     ConfigInvalid,
     IoError,
@@ -195,7 +196,7 @@ def test_a_field_is_replaced_by_its_flag_if_there_is_one(field, typed):
     ],
 )
 def test_a_hint_never_repeats_the_call_that_failed(context, arguments, hint):
-    context.arguments = arguments
+    context.arguments, context.params = arguments, create_global_options()
 
     found = describe_error(context, ModelProtocol(endpoint="x", operation="ask", cause="y"))
 

@@ -63,7 +63,7 @@ def test_a_flag_that_a_command_has_itself_is_not_shared_with_it():
         (["doctor", "--nope", "--lang", "ko"], "명령을 이해할 수 없습니다: no such option"),
         (["search", "--nope", "--lang", "ko"], "no such option"),
         (["doctor", "--nope", "--", "--lang", "ko"], "no such option"),
-        (["doctor", "--lang", "xx"], "invalid value for '--lang'"),
+        (["doctor", "--lang", "xx"], "invalid `--lang`: `xx` is"),
     ],
 )
 def test_errors_use_the_requested_language(kebab, arguments, message):

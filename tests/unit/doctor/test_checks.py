@@ -232,7 +232,7 @@ FINDINGS: list[tuple[Callable[[], Finding], str, str | None, str]] = [
         lambda: checks.check_disk_space(Path("/x/y"), lambda _: 1024 * MIB - 1),
         *("warn", "df -h /", "little space"),
     ),
-    (lambda: checks.check_disk_space(Path("/x/y"), lambda _: 1024 * MIB), "ok", None, "1,024 MiB"),
+    (lambda: checks.check_disk_space(Path("/x/y"), lambda _: 1024 * MIB), "ok", None, "1,074 MB"),
     (
         lambda: checks.check_settings(Path("/a b.toml"), None, "port not understood: x"),
         *("warn", "micro '/a b.toml'", "port not understood: x"),

@@ -87,10 +87,10 @@ def test_documents_without_text_or_with_a_part_of_it_are_named():
     text = "\n".join(drawn(report, verbose=True))
 
     assert drawn(report)[1] == (
-        "not read: a.md (no text); read in part: 0.csv, 1.csv, 2.csv, 9 more; "
-        "with warnings: b.xls; --verbose says more"
+        "read in part: 0.csv, 1.csv, 2.csv, 9 more; "
+        "with warnings: b.xls; without text: a.md; --verbose says more"
     )
-    assert "not read\n  - a.md: no text\n" in text
+    assert "without text\n  - a.md: no text" in text
     assert "read in part\n  - 0.csv: only" in text
     assert f"  - 11.csv: {cut}" in text
     assert "  - b.xls: one is hidden; two is hidden" in text

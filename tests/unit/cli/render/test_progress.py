@@ -19,7 +19,7 @@ def log(tmp_path):
     ("event", "text"),
     [
         (READING, "reading 1/3 files, 4.2 s  a\ufffd.md"),
-        (FETCHING, "fetching model 1.0 MB of 2.0 MB, 4.2 s"),
+        (FETCHING, "downloading model 1.0 MB of 2.0 MB, 4.2 s"),
         (
             READING._replace(per_second=12.34, seconds_left=9.2),
             "reading 1/3 files, 12.3 files/s, about 9 s left  a\ufffd.md",
@@ -59,7 +59,7 @@ def test_a_log_gets_a_line_when_something_begins_and_then_one_every_30_seconds(l
         "reading 1,000/3 files, 1.0 s",
         "reading 31,000/3 files, 31.0 s",
         "reading 61,000/3 files, 1 min 1 s",
-        "fetching model 1.0 MB of 2.0 MB, 1 min 2 s",
+        "downloading model 1.0 MB of 2.0 MB, 1 min 2 s",
     ]
 
 
