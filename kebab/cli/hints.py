@@ -170,15 +170,12 @@ def read_synonyms(table: str) -> dict[str, list[str]]:
     return {word: own.split() for own, words in rows for word in words.split()}
 
 
-_COMPLETE = ("help", "--version")
-"""Calls that take no argument of the refused one."""
 _NEED_NAME = ("ask", "fetch", "open", "review")
 """Commands that read a name, although none of their arguments is required."""
 _UNSAFE = frozenset({"rm", "reset", "import", "publish", "delete", "remove"})
 """Commands that change or send much; a mistyped name or flag leads only to their help."""
 _QUERIES = ("search", "ask")
 """Commands whose words may begin with a dash, as in `-draft`."""
-_HELP = ("-h", "--help")
 _SENTENCE = 3
 """The fewest words that are read as a question instead of a command."""
 
@@ -222,7 +219,7 @@ def _find_call(
     if ctx.parent is None:
         if name == "uninstall" and rest:
             return ("install", "--uninstall"), rest
-        after = [] if own[0] in _COMPLETE else rest
+        after = [] if own[0] in ("help", "--version") else rest
         if name in verbs and (not is_sentence or _can_parse(group, [*own, *after])):
             return own, after
         from kebab.search.query_parser import is_question
@@ -274,7 +271,7 @@ def correct_flag(error: click.NoSuchOption, arguments: Sequence[str]) -> str | N
 
 def _can_parse(group: click.Group, words: Sequence[str]) -> bool:
     """Return whether the arguments of a call are complete and known; nothing runs."""
-    if not {*_HELP}.isdisjoint(words):
+    if not {"-h", "--help"}.isdisjoint(words):
         return False
     if words[0].startswith("-"):
         return True

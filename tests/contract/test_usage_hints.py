@@ -31,7 +31,6 @@ WRONG_CALLS = [
     ("serach restore --limit 2 --json", "kebab search restore --limit 2"),
     ("search x --frobnicate", "kebab search --help"),
     ("search x --mode psychic", "kebab search --help"),
-    ("search x --limit many", "kebab search --help"),
     ("serach x --frobnicate", "kebab search --help"),
     ("model lst", "kebab model list"),
     ("modle list", "kebab model list"),
@@ -84,16 +83,11 @@ def test_the_hint_is_the_call_that_was_meant_and_works(call, hint, home, kebab):
     assert ran.out or ran.err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["search", "x", "--limt", "3"], "no such option `--limt`, did you mean `--limit`?"),
-        (["serach", "x"], "no such command `serach`, did you mean `search`?"),
-        (["model", "lst"], "no such command `lst`, did you mean `list`?"),
-    ],
-)
-def test_a_mistyped_name_is_answered_with_the_right_one(arguments, message, empty, kebab):
-    assert kebab(*arguments, "--json").fault["message"] == message
+def test_a_mistyped_name_is_answered_with_the_right_one(empty, kebab):
+    calls = {"search x --limt 3": "--limit", "serach x": "search", "model lst": "list"}
+    for call, near in calls.items():
+        message = kebab(*call.split(), "--json").fault["message"]
+        assert message.endswith(f", did you mean `{near}`?")
 
 
 def test_the_words_of_other_programs_name_commands_of_this_one():

@@ -5,7 +5,6 @@ from contextlib import suppress
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.commands.search import command
 from kebab.cli.context import (
     CommandContext,
     Interrupts,
@@ -22,21 +21,6 @@ def new_context():
 @pytest.fixture
 def context():
     return new_context()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "again"),
-    [
-        (("search", "a b"), "kebab search 'a b' --cursor X"),
-        (("search", "a", "--cursor", "W", "-n", "3"), "kebab search a -n 3 --cursor X"),
-        (("search", "--cursor=W", "a"), "kebab search a --cursor X"),
-        (("search", "--", "-a"), "kebab search --cursor X -- -a"),
-    ],
-)
-def test_the_next_page_is_the_same_command_with_another_cursor(context, arguments, again):
-    context.arguments, context.params = arguments, command.params
-
-    assert context.repeat_command("--cursor", "X", without=["--cursor"]) == again
 
 
 @pytest.fixture

@@ -131,6 +131,7 @@ def test_wide_letters_and_long_code_fit():
         ("{{ .Values.image }}", "{{ .Values.image }}"),
         ("[[a|b]] [[c]] [[Note#Part]] ![[d.png]]", "b c Note > Part d.png"),
         ("| [[a\\|b]] |", "| b |"),
+        ("Click ![[pen.svg#icon]] here", "Click here"),
         ("if [[ -f x ]]; then", "if [[ -f x ]]; then"),
         ("- [x] done\n- [ ] open", "- [x] done\n- [ ] open"),
         ("a<br/>b <b>c</b> <td>d</td>", "a\nb c  d "),
