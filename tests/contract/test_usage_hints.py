@@ -21,8 +21,6 @@ VERB_CALLS = [
     ("lint notes", "kebab review notes"),
     (f"preview {DOC}", f"kebab fetch {DOC}"),
     ("tree", "kebab outline"),
-    ("plugins", "kebab help plugins"),
-    ("folders", "kebab source list"),
 ]
 """Verbs of other programs, each with the call that does the same here."""
 

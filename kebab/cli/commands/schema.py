@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from kebab.cli.command import EXIT_MEANINGS, Command, Group, declare_command, root, summarize_help
 from kebab.cli.options import GlobalOption, complete, create_global_options, filter_options
 from kebab.config.settings import Settings
-from kebab.wire.error import ExplainRequest
-from kebab.wire.health import (
-    CommandList,
-    CommandUsage,
-    SchemaDocument,
-    SchemaRequest,
-)
+from kebab.wire.error import ErrorCatalog, ExplainRequest
+from kebab.wire.health import CommandList, CommandUsage, SchemaDocument, SchemaRequest
 from kebab.wire.search import ModeName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kebab.cli.context import CommandContext
     from kebab.cli.render.canvas import Canvas
@@ -64,22 +59,27 @@ def command(
         raise click.UsageError("give one of NAME, `--commands` and `--errors`")
     if reader and not commands:
         raise click.UsageError("`--for` goes with `--commands`")
+    reply: Any
     if name is not None:
         from kebab.wire.json_schema import find_schema
 
-        return context.print_reply(find_schema(name), _render_document)
-    from kebab.cli.render.errors import render_error_table
-    from kebab.cli.render.health import render_command_list, render_schema
-
-    if errors:
-        return context.print_reply(context.run(ExplainRequest(), Settings()), render_error_table)
-    if commands:
-        return context.print_reply(list_commands(reading=bool(reader)), render_command_list)
-    return context.print_reply(context.run(SchemaRequest()), render_schema)
+        reply = find_schema(name)
+    elif errors:
+        reply = context.run(ExplainRequest(), Settings())
+    else:
+        reply = list_commands(reading=bool(reader)) if commands else context.run(SchemaRequest())
+    return context.print_reply(reply, _render)
 
 
-def _render_document(reply: SchemaDocument, _: Canvas) -> list[str]:
-    return json.dumps(reply.document, indent=2, ensure_ascii=False).splitlines()
+def _render(reply: Any, canvas: Canvas) -> Iterable[str]:
+    from kebab.cli.render import errors, health  # `--json` does not wait for them
+
+    if isinstance(reply, SchemaDocument):
+        return json.dumps(reply.document, indent=2, ensure_ascii=False).splitlines()
+    if isinstance(reply, ErrorCatalog):
+        return errors.render_error_table(reply, canvas)
+    render = health.render_command_list if isinstance(reply, CommandList) else health.render_schema
+    return render(reply, canvas)
 
 
 _LONGEST_CHOICES = 30
