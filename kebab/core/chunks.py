@@ -200,16 +200,19 @@ class LanguageTrust(Struct, frozen=True):
 class AnswerabilityCurve(Struct, frozen=True, kw_only=True):
     """The weights of a logistic curve: the probability that a passage found answers.
 
-    For one passage, `words` weighs the share of the query's keywords that it holds, and `cosine`
-    its scaled cosine; the best passage counts, because one passage has to hold the words and be
+    For one passage, `words` weighs the share of the query's keywords that it holds, `cosine` its
+    scaled cosine, `place` its rank by words, and `lacks` counts when it has not all names and
+    numbers of the query. The best passage counts, because one passage has to hold the words and be
     near in meaning. `margin` weighs how far the highest cosine is above the usual ones, `evidence`
-    the fused score of the first hit, `length` the logarithm of the number of terms. `match` weighs
-    how far its tokens match those of the query. `start` is the constant.
+    the fused score of the first hit, `length` the logarithm of the number of terms, and `match` how
+    far the tokens of the first passages match those of the query. `start` is the constant.
     """
 
     start: float
     words: float = 0.0
     cosine: float = 0.0
+    place: float = 0.0
+    lacks: float = 0.0
     evidence: float = 0.0
     length: float = 0.0
     margin: float = 0.0
@@ -219,13 +222,15 @@ class AnswerabilityCurve(Struct, frozen=True, kw_only=True):
 class Answerability(Struct, frozen=True):
     """The curves of a model.
 
-    `hybrid` is for evidence of both channels, `vector` for vectors alone. `foreign` is for vectors
-    alone where query and passages are in different languages, `matched` where their token vectors
-    were compared too; they are None when the model cannot compare languages.
+    `hybrid` is for evidence of both channels, `compared` where token vectors were compared too, and
+    `vector` for vectors alone. `compared` is None when the tokens tell nothing more. `foreign` is
+    for vectors alone where query and passages are in different languages, `matched` where token
+    vectors were compared too; they are None when the model cannot compare languages.
     """
 
     hybrid: AnswerabilityCurve
     vector: AnswerabilityCurve
+    compared: AnswerabilityCurve | None = None
     foreign: AnswerabilityCurve | None = None
     matched: AnswerabilityCurve | None = None
 

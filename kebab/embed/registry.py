@@ -121,7 +121,9 @@ E5_SMALL = EmbeddingModel(
     # and .87 with the right one, .71 and .80 across languages.
     cosine_scale=CosineScale(0.7, 0.95),
     answerability=Answerability(
-        hybrid=AnswerabilityCurve(words=6.4, cosine=6.3, start=-7.2, margin=1.5),
+        hybrid=AnswerabilityCurve(
+            words=6.4, cosine=6.3, place=-1.0, lacks=-1.2, start=-7.2, margin=1.5
+        ),
         vector=AnswerabilityCurve(cosine=11.9, start=-7.4, margin=0.86),
         foreign=AnswerabilityCurve(cosine=14.4, start=-6.3, margin=2.4),
         matched=AnswerabilityCurve(cosine=11.0, start=-29.0, margin=1.4, match=45.0),
@@ -158,7 +160,12 @@ MINILM = EmbeddingModel(
     lexical_share=0.6,
     cosine_scale=CosineScale(0.0, 1.0),
     answerability=Answerability(
-        hybrid=AnswerabilityCurve(words=7.4, cosine=9.0, start=-7.5, margin=0.34),
+        hybrid=AnswerabilityCurve(
+            words=7.4, cosine=9.0, place=-1.0, lacks=-1.2, start=-7.5, margin=0.34
+        ),
+        compared=AnswerabilityCurve(
+            words=2.9, cosine=3.5, place=-0.4, lacks=-0.5, start=-16.1, margin=0.13, match=23.6
+        ),
         vector=AnswerabilityCurve(cosine=10.4, start=-4.4, margin=0.69),
     ),
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.

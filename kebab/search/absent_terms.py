@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kebab.core.queries import StoredChunk
-from kebab.search.lexical import quote_phrase, quote_term
+from kebab.search.lexical import CAPITALISES_NOUNS, quote_phrase, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache
@@ -87,9 +87,6 @@ _PARTICIPLE = "ge"
 
 _is_inflected = re.compile("[가-힣]{2}[되하했됐된될한할함됨합됩해돼]").match
 """A Korean verb: two syllables of its stem, and the beginning of its ending."""
-
-_CAPITALISES_NOUNS = "de"
-"""The language in which a capital does not tell a name."""
 
 _OPENING = " \t\n\u00bf\u00a1\"'„“«"
 
@@ -262,7 +259,7 @@ class _KnownWords(Struct, frozen=True, dict=True):
         if script != self.query.script:
             return script == "latin"
         is_name = word[:1].isupper() and not self.parsed.plain.lstrip(_OPENING).startswith(word)
-        has_capitals = self.query.language not in {None, _CAPITALISES_NOUNS}
+        has_capitals = self.query.language not in {None, CAPITALISES_NOUNS}
         shares_script = script == self.passage.script
         return is_name and has_capitals and shares_script and not self.convincing
 

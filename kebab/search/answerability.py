@@ -2,9 +2,10 @@
 
 The signals of the first hits are read, and the estimate has two parts:
 - the probability that one of the first hits answers. It is a logistic curve of the share of the
-  keywords that a passage holds, its cosine, and the distance of that cosine from the usual ones.
-  One passage has to have both the words and the meaning. Words that occur nowhere count against
-  it, so that a handful of notes needs no statistics.
+  keywords that a passage holds, its place by words, its cosine, and the distance of that cosine
+  from the usual ones. One passage has to have both the words and the meaning. Words that occur
+  nowhere count against it, so that a handful of notes needs no statistics, and so does a name or a
+  number of the query that it lacks.
 - the probability that it is the first one. It falls as the score of the next hit comes near, and
   for described needs, which many passages are about.
 
@@ -24,14 +25,14 @@ from msgspec.structs import replace
 from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
 from kebab.core.ids import Key
 from kebab.core.queries import Query, StoredChunk
-from kebab.search.lexical import QueryLanguage
+from kebab.search.lexical import CAPITALISES_NOUNS, QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.reordering import DOCUMENTS, has_mostly_code
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
 from kebab.text.language import is_dense, split_units
 from kebab.text.normalize import normalize_for_index
-from kebab.text.tokenizer import holds_unit
+from kebab.text.tokenizer import holds_unit, tokenize
 from kebab.wire.search import ConfidenceName
 
 READ_LIMIT = 5
@@ -44,6 +45,9 @@ _BIGRAM = 0.5
 """The words that a bigram counts. With 1 twice as many Japanese questions on other articles have a
 fair hit by words."""
 
+_LAST_RANK = 21
+"""From this rank on the place of a passage among the words tells nothing more."""
+
 _FEW = 20
 """So many passages tell half of what a large index tells about the usual cosine."""
 
@@ -51,12 +55,16 @@ _FEW = 20
 class PassageSignals(NamedTuple):
     """The share of the keywords that a passage holds, and its cosine on the scale of the model.
 
-    `foreign` tells whether it is in another language than the query, as far as can be told.
+    `foreign` tells whether it is in another language than the query, as far as can be told. `place`
+    is the logarithm of its rank by words, less 1, and `lacks` is 1 when it has not all names and
+    numbers of the query. Both are 0 for topics: the few words of one say little about its answer.
     """
 
     words: float
     cosine: float
     foreign: bool = False
+    place: float = 0.0
+    lacks: float = 0.0
 
 
 class AnswerSignals(Struct, frozen=True, kw_only=True):
@@ -93,16 +101,27 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
     first = read_first_passages(candidates, passages)
     keywords = weigh_keywords(candidates.weighted.rarities)
     cosines, model = candidates.vector.scores, candidates.model
+    ranks = candidates.lexical.ranks
     intent = classify_intent(candidates.parsed)
     highest = max((cosines[chunk.key] for chunk in first if chunk.key in cosines), default=None)
     language = QueryLanguage(candidates.parsed.plain)
+    names = keywords.keys() & list_name_tokens(candidates.parsed.plain, language.code)
     evidence: list[PassageSignals] = []
     for chunk in first:
         cosine = cosines.get(chunk.key, highest)
         near = 0.0 if model is None or cosine is None else model.cosine_scale.normalise(cosine)
         foreign = highest is not None and language.differs_from(chunk)
-        held = compute_coverage(keywords, select_held(keywords, passages.tokenize_passage(chunk)))
-        evidence.append(PassageSignals(held, near, foreign))
+        held = select_held(keywords, passages.tokenize_passage(chunk))
+        rank = min(ranks.get(chunk.key, _LAST_RANK), _LAST_RANK)
+        evidence.append(
+            PassageSignals(
+                words=compute_coverage(keywords, held),
+                cosine=near,
+                foreign=foreign,
+                place=(1 - intent.topic) * (math.log(rank) - 1),
+                lacks=(1 - intent.topic) * (not names <= held),
+            )
+        )
     absent = candidates.weighted.absent - candidates.named.tokens
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:
@@ -124,6 +143,20 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         code=has_mostly_code(first) and absent.isdisjoint(candidates.weighted.rarities),
         named=candidates.named.names_owner(candidates.ranked[0][0], passages),
     )
+
+
+def list_name_tokens(text: str, language: str | None) -> set[str]:
+    """Return the tokens of the words with a digit, and of those with a capital but the first one.
+
+    In a language that writes every noun with a capital, only digits tell.
+    """
+    has_names = language != CAPITALISES_NOUNS
+    named = (
+        unit
+        for place, unit in enumerate(split_units(text))
+        if any(map(str.isdigit, unit)) or (has_names and place and unit[0].isupper())
+    )
+    return {token for unit in named for token in tokenize(unit)}
 
 
 def read_first_passages(candidates: RankedCandidates, passages: PassageCache) -> list[StoredChunk]:
@@ -187,7 +220,7 @@ def compute_margin(highest: float, background: CosineBackground) -> float:
 
 
 FAIR = 0.3
-_LEAST_SCORES: dict[ConfidenceName, float] = {"strong": 0.8, "fair": FAIR, "weak": 0.0}
+LEAST_SCORES: dict[ConfidenceName, float] = {"strong": 0.8, "fair": FAIR, "weak": 0.0}
 """The least calibrated scores of each confidence."""
 
 _MOSTLY = 0.5
@@ -237,16 +270,7 @@ def compute_relative_evidence(score: float, best: float) -> float:
 
 def classify_confidence(score: float) -> ConfidenceName:
     """Return the confidence of a calibrated score."""
-    return next((name for name, least in _LEAST_SCORES.items() if score >= least), "weak")
-
-
-def select_confident(
-    candidates: RankedCandidates, calibration: Calibration, least: ConfidenceName
-) -> RankedCandidates:
-    """Return the candidates of at least some confidence; these come first in the order."""
-    bound = _LEAST_SCORES[least]
-    kept = [one for one in candidates.ranked if calibration.score(one[1]) >= bound]
-    return replace(candidates, ranked=kept)
+    return next((name for name, least in LEAST_SCORES.items() if score >= least), "weak")
 
 
 def calibrate(candidates: RankedCandidates, passages: PassageCache) -> Calibration:
@@ -324,9 +348,12 @@ def compute_found(
     if model is None or not signals.by_vectors:
         return compute_probability(lexical, signals)
     same = model.hybrid if signals.by_words else model.vector
+    across = any(one.foreign for one in signals.passages[:_LEADING])
+    if signals.by_words and signals.match is not None and not across:
+        same = model.compared or same
     own = [one for one in signals.passages if not one.foreign]
     foreign = [one for one in signals.passages if one.foreign]
-    by_tokens = model.matched if signals.match is not None else None
+    by_tokens = model.matched if signals.match is not None and across else None
     chosen = [
         (same, own),
         (same if signals.by_words or not by_tokens else None, foreign),
@@ -346,11 +373,17 @@ def compute_probability(
 ) -> float:
     """Return the probability that one of the passages answers, or of some of them, by the best."""
     read = signals.passages if passages is None else passages
-    best = max(curve.words * one.words + curve.cosine * one.cosine for one in read)
+    best = max(weigh_passage(curve, one) for one in read)
     rest = curve.margin * signals.margin + curve.evidence * signals.evidence
     if signals.match is not None:
         rest += curve.match * signals.match
     return _compute_logistic(curve.start + best + rest + curve.length * signals.length)
+
+
+def weigh_passage(curve: AnswerabilityCurve, one: PassageSignals) -> float:
+    """Return what the signals of one passage add to the logit of a curve."""
+    words = curve.words * one.words + curve.place * one.place + curve.lacks * one.lacks
+    return words + curve.cosine * one.cosine
 
 
 def compute_precision(curve: PrecisionCurve, signals: AnswerSignals) -> float:

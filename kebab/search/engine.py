@@ -20,12 +20,12 @@ from kebab.search import reordering
 from kebab.search.absent_terms import find_absent_terms, find_unheld_words
 from kebab.search.answerability import (
     FAIR,
+    LEAST_SCORES,
     Calibration,
     calibrate,
     classify_confidence,
     limit_to_fair,
     read_first_passages,
-    select_confident,
     should_rerank,
 )
 from kebab.search.lexical import quote_term
@@ -202,8 +202,10 @@ class SearchEngine:
         convincing = calibration.answerability >= FAIR
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))
+        least = LEAST_SCORES[query.min_confidence]
+        kept = [one for one in candidates.ranked if calibration.score(one[1]) >= least]
         return QueryResult(
-            candidates=select_confident(candidates, calibration, query.min_confidence),
+            candidates=msgspec.structs.replace(candidates, ranked=kept),
             calibration=calibration,
             absent_terms=find_absent_terms(
                 self._library, candidates, first, held, convincing=convincing

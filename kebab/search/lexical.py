@@ -191,6 +191,9 @@ def _join_phrases(operator: str, phrases: Iterable[Phrase]) -> str:
     return operator.join(f"({quote_phrase(phrase)})" for phrase in phrases)
 
 
+CAPITALISES_NOUNS = "de"
+"""The language in which a capital does not tell a name."""
+
 _SAMPLE = 200
 """How much of a passage in an unknown language shows its script."""
 
@@ -204,14 +207,14 @@ class QueryLanguage:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._code = detect_question_language(text).code
+        self.code = detect_question_language(text).code
         self._asks = is_question(text)
         self._judged: dict[str, bool] = {}
 
     @property
     def is_known(self) -> bool:
         """Whether passages can be told from the query by their language."""
-        return self._code is not None or self._asks
+        return self.code is not None or self._asks
 
     def differs_from(self, chunk: StoredChunk) -> bool:
         """Return whether a passage is in another language, as far as that can be told."""
@@ -222,8 +225,8 @@ class QueryLanguage:
             return script is not None and script != detect_script(self._text)
         if chunk.lang not in self._judged:
             self._judged[chunk.lang] = (
-                chunk.lang != self._code
-                if self._code is not None
+                chunk.lang != self.code
+                if self.code is not None
                 else reads_as_another_language(list_words(self._text), chunk.lang, asks=True)
             )
         return self._judged[chunk.lang]
@@ -341,7 +344,8 @@ class _FormFinder:
         absent = [
             at
             for at, unit in enumerate(self.units)
-            if at not in found and not is_dense(unit) and not self._is_present(unit)
+            if not (at in found or is_dense(unit) or is_function_word(unit))
+            and not holds_unit(unit, lambda token: self._counts.get(token, 1))
         ]
         if absent:
             found |= self._find_joined(set(absent), found)
@@ -355,10 +359,6 @@ class _FormFinder:
             if form:
                 found[at] = form
         return found
-
-    def _is_present(self, unit: str) -> bool:
-        """Return whether a passage holds a unit, as a whole or in its parts."""
-        return is_function_word(unit) or holds_unit(unit, lambda token: self._counts.get(token, 1))
 
     def _find_dates(self) -> dict[int, _Form | None]:
         """Return the tokens of dates that some passage holds, in whatever form."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
@@ -330,13 +330,6 @@ class QueryIntent(Struct, frozen=True):
     def question(self) -> float:
         """How far the query is a question for a passage that holds its words."""
         return (1 - self.topic) * (1 - self.need) * self.strength
-
-    def weaken(self, strength: float) -> "QueryIntent":
-        """Return the intent where the words of the query say little.
-
-        Feedback, proximity and diversity rest on the words.
-        """
-        return structs.replace(self, need=self.need * strength, strength=strength)
 
 
 def classify_intent(parsed: ParsedQuery) -> QueryIntent:

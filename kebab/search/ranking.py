@@ -12,8 +12,6 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import Struct
-
 from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
 from kebab.core.ids import DocNumber, Key
 from kebab.search.lexical import WeightedTerms, find_foreign
@@ -51,9 +49,6 @@ _CONTEXT_PASSAGES = 3
 
 _MAX_DISTANCE = 8
 """Words further apart than this many tokens are not near."""
-
-_MAX_POSITIONS = 20
-"""How many positions of one word in a passage are compared."""
 
 
 def apply_boosts(
@@ -118,7 +113,7 @@ def compute_proximity(
     """
     positions: defaultdict[str, list[int]] = defaultdict(list)
     for position, token in enumerate(tokens):
-        if token in weights and len(positions[token]) < _MAX_POSITIONS:
+        if token in weights:
             positions[token].append(position)
     total = near = 0.0
     for left, right in pairwise(term for term in query_tokens if term in weights):
@@ -215,18 +210,6 @@ _SAMPLE = 5
 """How many passages show the language of the notes."""
 
 
-class VectorTrust(Struct, frozen=True):
-    """How far the vectors of a model count, each from 0 to 1, by language."""
-
-    passages: float
-    query: float = 1.0
-
-    @property
-    def both(self) -> float:
-        """The trust in vectors of passages that are compared with one of the query."""
-        return self.passages * self.query
-
-
 def fuse_channels(
     parsed: ParsedQuery,
     need: float,
@@ -247,19 +230,20 @@ def fuse_channels(
         return semantic
     first = passages.load_chunks(list(islice(evidence, _SAMPLE)))
     strength = measure_lexical_strength(evidence)
-    trust = estimate_trust(
+    trusted = estimate_trust(
         model.language_trust, [chunk.lang for chunk in first], parsed.plain, strength
     )
-    share = compute_lexical_share(model, trust, strength)
+    share = compute_lexical_share(model, *trusted, strength)
     nearest = islice(matches.cosines, _JUDGED)
     foreign = find_foreign(parsed.plain, nearest, passages)
     lexical = {**evidence, **{key: evidence.get(key, 0.0) + _FOREIGN_EVIDENCE for key in foreign}}
     scores = fuse(lexical, semantic, share)
-    index = vectors() if need * trust.both > 0 else None
+    weight = need * math.prod(trusted)
+    index = vectors() if weight > 0 else None
     if index is not None:
         best = select_best(scores, BOOSTED_LIMIT)
         cosines = {key: matches.cosines[key] for key in best if key in matches.cosines}
-        moved = apply_relevance_feedback(cosines, best[0], need * trust.both, index)
+        moved = apply_relevance_feedback(cosines, best[0], weight, index)
         held = {key: lexical.get(key, 0.0) for key in best}
         scores |= fuse(held, scale.normalise_all(moved), share)
     return scores | place_unembedded([*evidence.items()], scores, matches.cosines, strength)
@@ -273,14 +257,17 @@ def measure_lexical_strength(evidence: Scores) -> float:
     return min(1.0, max(evidence.values(), default=0.0) / _GOOD_EVIDENCE)
 
 
-def compute_lexical_share(model: ModelProfile, trust: VectorTrust, strength: float) -> float:
+def compute_lexical_share(
+    model: ModelProfile, passages: float, query: float, strength: float
+) -> float:
     """Return the share of lexical evidence; the rest is semantic.
 
-    `strength` tells how much the words of the query say, from 0 to 1.
+    `passages` and `query` are the trust in their vectors, and `strength` tells how much the words
+    of the query say, each from 0 to 1.
     """
-    share = model.lexical_share + _FOREIGN_GAIN * (1 - trust.passages)
-    share += (_UNKNOWN_SHARE - share) * (1 - trust.query)
-    words = share * math.pow(strength, _FADING * trust.query)
+    share = model.lexical_share + _FOREIGN_GAIN * (1 - passages)
+    share += (_UNKNOWN_SHARE - share) * (1 - query)
+    words = share * math.pow(strength, _FADING * query)
     return words / (words + 1 - share)
 
 
@@ -344,7 +331,7 @@ def rank_by_score(scores: Mapping[Key, float]) -> list[KeyedScore]:
 
 def estimate_trust(
     levels: LanguageTrust, languages: Sequence[str | None], query: str, strength: float
-) -> VectorTrust:
+) -> tuple[float, float]:
     """Return how far the vectors of a model count for passages and a query of some language.
 
     Passages in an unknown language are taken to be English. Few short queries show their language.
@@ -352,13 +339,13 @@ def estimate_trust(
     words (`strength`).
     """
     if levels.english == levels.other:
-        return VectorTrust(levels.english)
+        return levels.english, 1.0
     from kebab.text.language import detect_question_language
 
     asks_in_english = detect_question_language(query).code == "en"
     gain = levels.english - levels.other
     english = sum(one in {None, "en"} for one in languages) / (len(languages) or 1)
-    return VectorTrust(
-        passages=levels.other + gain * english,
-        query=levels.english if asks_in_english else levels.other + gain * strength,
+    return (
+        levels.other + gain * english,
+        levels.english if asks_in_english else levels.other + gain * strength,
     )

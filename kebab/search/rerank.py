@@ -60,9 +60,9 @@ def rerank_candidates(
 ) -> RankedCandidates:
     """Return the candidates with the best of them in the order of late interaction.
 
-    Across languages it is also measured how far the tokens match. A described need keeps its order,
-    because no passage repeats each of so many words. When the model is not available, the order
-    stays as it is, and `degraded` says why.
+    Where it tells more than words and cosines, it is also measured how far the tokens match. A
+    described need keeps its order, because no passage repeats each of so many words. When the model
+    is not available, the order stays as it is, and `degraded` says why.
     """
     if candidates.model is None:
         if candidates.degraded or not candidates.parsed.terms:
@@ -80,16 +80,20 @@ def rerank_candidates(
         return candidates
     try:
         asked, tokens = _embed_tokens(candidates.parsed.plain, keys, embedder(), passages)
-        common = candidates.model.load_prose_mean() if across else None
+        mean = candidates.model.load_prose_mean()
+        usual = 0.0 if mean is None else mean
     except DEGRADING as signal:
         timer.record(NAME, 0, signal.format_message())
         return candidates.add_note(NAME, signal.format_message(), signal.format_hint())
     timer.record(NAME, len(tokens))
-    cosines = compare_tokens(asked, tokens, common) if len(asked.spans) else {}
+    tokens = tokens if len(asked.spans) else {}
+    cosines = compare_tokens(asked, tokens, usual if across else None)
     if keys[1:]:
         scores = {key: weight * float(best.mean()) for key, best in cosines.items()}
         candidates = candidates.move(NAME, _order(candidates, keys, scores))
-    if common is None:
+    if not across and candidates.model.answerability.compared is not None:
+        cosines = compare_tokens(asked, tokens, usual)
+    elif not across:
         return candidates
     starts = find_word_starts(candidates.parsed.plain, asked.spans)
     compared = [cosines[key] for key in keys[:_UNASKED_LIMIT] if key in cosines]
@@ -148,7 +152,9 @@ def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def compare_tokens(
-    query: TokenVectors, passages: Mapping[Key, TokenVectors], centre: "Vector | None" = None
+    query: TokenVectors,
+    passages: Mapping[Key, TokenVectors],
+    centre: "Vector | float | None" = None,
 ) -> "dict[Key, Vector]":
     """Return, for each passage, the best cosine of each token of the query.
 

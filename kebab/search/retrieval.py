@@ -252,8 +252,8 @@ class Ranker:
         result: "VectorMatches | DegradedChannel | None",
         passages: PassageCache,
     ) -> RankedCandidates:
-        # The intent is how far the query names a topic or describes a need. It rests on the words,
-        # so it is weakened where they match little.
+        # How far the query names a topic or describes a need. Feedback, proximity and diversity
+        # rest on its words, so need is weakened where they match little.
         intent, method = classify_intent(parsed), Mode.LEXICAL
         # A share of what a good passage reaches, from 0 to slightly above 1.
         evidence = {key: score / (weighted.max_score or 1.0) for key, score in found}
@@ -262,7 +262,8 @@ class Ranker:
         if matches is not None:
             method = Mode.HYBRID if found else Mode.VECTOR
             index = self._open_retriever().vectors
-            intent = intent.weaken(measure_lexical_strength(evidence))
+            strength = measure_lexical_strength(evidence)
+            intent = replace(intent, need=intent.need * strength, strength=strength)
             fused = fuse_channels(parsed, intent.need, evidence, matches, passages, index)
         scores: Scores = fused
         boosts: BoostScores = {}
