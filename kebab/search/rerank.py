@@ -64,7 +64,8 @@ def rerank_candidates(
     described need keeps its order, because no passage repeats each of so many words. When the model
     is not available, the order stays as it is, and `degraded` says why.
     """
-    if candidates.model is None:
+    model = candidates.model
+    if model is None:
         if candidates.degraded or not candidates.parsed.terms:
             return candidates
         return candidates.add_note(
@@ -76,11 +77,11 @@ def rerank_candidates(
     close = [one for one in candidates.ranked[:limit] if weight > 0] or candidates.ranked[:1]
     keys = [key for key, score in close if score >= close[0][1] - reach]
     across = is_across_languages(candidates, passages)
-    if not candidates.model.has_tokens or (not keys[1:] and not across):
+    if not model.has_tokens or (not keys[1:] and not across):
         return candidates
     try:
         asked, tokens = _embed_tokens(candidates.parsed.plain, keys, embedder(), passages)
-        mean = candidates.model.load_prose_mean()
+        mean = model.load_prose_mean()
         usual = 0.0 if mean is None else mean
     except DEGRADING as signal:
         timer.record(NAME, 0, signal.format_message())
@@ -91,7 +92,7 @@ def rerank_candidates(
     if keys[1:]:
         scores = {key: weight * float(best.mean()) for key, best in cosines.items()}
         candidates = candidates.move(NAME, _order(candidates, keys, scores))
-    if not across and candidates.model.answerability.compared is not None:
+    if not across and model.answerability.compared is not None:
         cosines = compare_tokens(asked, tokens, usual)
     elif not across:
         return candidates
