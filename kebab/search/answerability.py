@@ -103,6 +103,7 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
     cosines, model = candidates.vector.scores, candidates.model
     ranks = candidates.lexical.ranks
     intent = classify_intent(candidates.parsed)
+    asks = 1 - intent.topic
     highest = max((cosines[chunk.key] for chunk in first if chunk.key in cosines), default=None)
     language = QueryLanguage(candidates.parsed.plain)
     names = keywords.keys() & list_name_tokens(candidates.parsed.plain, language.code)
@@ -113,15 +114,9 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         foreign = highest is not None and language.differs_from(chunk)
         held = select_held(keywords, passages.tokenize_passage(chunk))
         rank = min(ranks.get(chunk.key, _LAST_RANK), _LAST_RANK)
-        evidence.append(
-            PassageSignals(
-                words=compute_coverage(keywords, held),
-                cosine=near,
-                foreign=foreign,
-                place=(1 - intent.topic) * (math.log(rank) - 1),
-                lacks=(1 - intent.topic) * (not names <= held),
-            )
-        )
+        place, lacks = asks * (math.log(rank) - 1), asks * (not names <= held)
+        share = compute_coverage(keywords, held)
+        evidence.append(PassageSignals(share, near, foreign, place, lacks))
     absent = candidates.weighted.absent - candidates.named.tokens
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:
@@ -349,11 +344,11 @@ def compute_found(
         return compute_probability(lexical, signals)
     same = model.hybrid if signals.by_words else model.vector
     across = any(one.foreign for one in signals.passages[:_LEADING])
+    by_tokens = model.matched if signals.match is not None and across else None
     if signals.by_words and signals.match is not None and not across:
         same = model.compared or same
     own = [one for one in signals.passages if not one.foreign]
     foreign = [one for one in signals.passages if one.foreign]
-    by_tokens = model.matched if signals.match is not None and across else None
     chosen = [
         (same, own),
         (same if signals.by_words or not by_tokens else None, foreign),

@@ -320,7 +320,7 @@ def describe_reading(queries: Sequence[ParsedQuery]) -> QueryParsed:
 MAX_COPIES = 3
 """How often the same text is shown; further copies in other documents are left out."""
 
-_BATCH, _LARGEST_BATCH = 12, 96
+_BATCH = 16
 
 _HOLDERS = 16
 """How many passages that hold names are searched for their values."""
@@ -331,21 +331,17 @@ def deduplicate_hits(
 ) -> Iterator[StoredChunk]:
     """Yield chunks in order, at most `per_doc` of one document and few copies of one text.
 
-    They are read in growing batches, as far as the caller iterates.
+    They are read in batches, as far as the caller iterates.
     """
     documents: Counter[DocId] = Counter()
     texts: Counter[str] = Counter()
-    start, size = 0, _BATCH
-    while start < len(keys):
-        for chunk in read(keys[start : start + size]):
-            if per_doc is not None and documents[chunk.doc_id] >= per_doc:
-                continue
-            if texts[chunk.text] >= MAX_COPIES:
-                continue
-            documents[chunk.doc_id] += 1
-            texts[chunk.text] += 1
-            yield chunk
-        start, size = start + size, min(2 * size, _LARGEST_BATCH)
+    for start in range(0, len(keys), _BATCH):
+        for chunk in read(keys[start : start + _BATCH]):
+            is_last = per_doc is not None and documents[chunk.doc_id] >= per_doc
+            if not is_last and texts[chunk.text] < MAX_COPIES:
+                documents[chunk.doc_id] += 1
+                texts[chunk.text] += 1
+                yield chunk
 
 
 def select_hits(

@@ -174,11 +174,7 @@ def apply_relevance_feedback(
 
 
 _GOOD_EVIDENCE = 0.5
-"""The lexical evidence of a passage that holds most of the query.
-
-The best evidence of a query has a median of .45 where query and passages share a language, and of
-.05 to .15 across languages.
-"""
+"""The lexical evidence of a passage that holds most of the query; across languages few reach it."""
 
 _FADING = 0.35
 """The weight of lexical evidence falls with this power of its strength."""
@@ -198,9 +194,7 @@ Across languages the passages that share a word are seldom right.
 _FOREIGN_EVIDENCE = 0.2
 """The lexical evidence of a passage whose language the query does not share.
 
-It is what the best wrong passages in the language of the query have. Between .15 and .3 hit@1 of
-Russian questions on English passages among Russian ones (XQuAD, 156) is .846 to .853 (.686 without
-it), and that of questions in the language of the passage falls from .3 on.
+It is what the best wrong passages in the language of the query have.
 """
 
 _JUDGED = 30
