@@ -122,7 +122,7 @@ E5_SMALL = EmbeddingModel(
     cosine_scale=CosineScale(0.7, 0.95),
     answerability=Answerability(
         hybrid=AnswerabilityCurve(
-            words=6.4, cosine=6.3, place=-1.0, lacks=-1.2, start=-7.2, margin=1.5
+            words=6.4, cosine=6.3, place=-1.0, lacks=-1.2, start=-6.9, margin=1.5
         ),
         vector=AnswerabilityCurve(cosine=11.9, start=-7.4, margin=0.86),
         foreign=AnswerabilityCurve(cosine=14.4, start=-6.3, margin=2.4),

@@ -26,6 +26,7 @@ from kebab.core.chunks import build_embed_text
 from kebab.core.ids import Key
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page, StoredChunk
+from kebab.core.spelling import find_likely_name
 from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedOut
 from kebab.rag.engine import Doubt, DraftAnswer, check_quote, locate_terms
 from kebab.rag.prompt import Evidence, Quote, SupportingQuote
@@ -33,7 +34,7 @@ from kebab.rag.values import find_facts
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens
 from kebab.search.snippet import compute_coverage, select_held, weigh_keywords
-from kebab.text.language import iter_unit_matches
+from kebab.text.language import iter_unit_matches, split_units
 from kebab.text.model_input import escape_text
 from kebab.text.normalize import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
@@ -424,7 +425,7 @@ def quote_passages(
 ) -> DraftAnswer:
     """Return the best sentences as quotes; nothing when they lack a word that is asked for.
 
-    A rare word that none of the passages holds is one.
+    A rare word that no passage holds is one, unless the best quote has one spelled nearly alike.
     """
     passages = [
         Evidence(marker=hit.rank, chunk=hit.chunk, text=hit.chunk.text, score=hit.score)
@@ -436,7 +437,8 @@ def quote_passages(
     text, citations = format_quotes(found)
     best = citations[0].quote  # the best sentence, and those beside it that are quoted too
     doubts = check_quote(question, page.term_rarities, best, found[0].nearness)
-    if any(one.term in {*page.unheld_terms, *page.absent_terms} for one in doubts):
+    unheld, said = {*page.unheld_terms, *page.absent_terms}, split_units(best.text.lower())
+    if any(one.term in unheld and not find_likely_name(one.term.lower(), said) for one in doubts):
         unfound = tuple(one._replace(kind="term_not_found").to_warning() for one in doubts)
         return DraftAnswer(refusal="score_gate", warnings=unfound)
     doubts = doubts or check_attribute(question, page.term_rarities, found)

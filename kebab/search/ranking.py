@@ -12,7 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.chunks import KeyedScore, LanguageTrust, ModelProfile
+from kebab.core.chunks import KeyedScore, LanguageTrust
 from kebab.core.ids import DocNumber, Key
 from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
@@ -64,9 +64,8 @@ def apply_boosts(
     """
     scores: Scores = {key: fused[key] for key in select_best(fused, BOOSTED_LIMIT)}
     boosts: dict[str, Scores] = {}
-    step = max(_NEED_PENALTY * intent.need, 0.0 if intent.asks else _PENALTY)
-    if is_identifier(parsed.plain):
-        step = 0.0
+    least = 0.0 if intent.asks else _PENALTY
+    step = 0.0 if is_identifier(parsed.plain) else max(_NEED_PENALTY * intent.need, least)
     owners = passages.find_doc_numbers(scores.keys()) if step or intent.topic else {}
     if intent.topic:
         context = compute_document_context(scores, owners)
@@ -224,15 +223,18 @@ def fuse_channels(
         return semantic
     first = passages.load_chunks(list(islice(evidence, _SAMPLE)))
     strength = measure_lexical_strength(evidence)
-    trusted = estimate_trust(
+    trust, query_trust = estimate_trust(
         model.language_trust, [chunk.lang for chunk in first], parsed.plain, strength
     )
-    share = compute_lexical_share(model, *trusted, strength)
+    share = model.lexical_share + _FOREIGN_GAIN * (1 - trust)
+    share += (_UNKNOWN_SHARE - share) * (1 - query_trust)
+    words = share * math.pow(strength, _FADING * query_trust)
+    share = words / (words + 1 - share)
     nearest = islice(matches.cosines, _JUDGED)
     foreign = find_foreign(parsed.plain, nearest, passages)
     lexical = {**evidence, **{key: evidence.get(key, 0.0) + _FOREIGN_EVIDENCE for key in foreign}}
     scores = fuse(lexical, semantic, share)
-    weight = need * math.prod(trusted)
+    weight = need * trust * query_trust
     index = vectors() if weight > 0 else None
     if index is not None:
         best = select_best(scores, BOOSTED_LIMIT)
@@ -249,20 +251,6 @@ def measure_lexical_strength(evidence: Scores) -> float:
     Across languages only names and numbers match, and few passages with one of them are right.
     """
     return min(1.0, max(evidence.values(), default=0.0) / _GOOD_EVIDENCE)
-
-
-def compute_lexical_share(
-    model: ModelProfile, passages: float, query: float, strength: float
-) -> float:
-    """Return the share of lexical evidence; the rest is semantic.
-
-    `passages` and `query` are the trust in their vectors, and `strength` tells how much the words
-    of the query say, each from 0 to 1.
-    """
-    share = model.lexical_share + _FOREIGN_GAIN * (1 - passages)
-    share += (_UNKNOWN_SHARE - share) * (1 - query)
-    words = share * math.pow(strength, _FADING * query)
-    return words / (words + 1 - share)
 
 
 def fuse(lexical: Scores, semantic: Scores, share: float) -> dict[Key, float]:

@@ -252,8 +252,7 @@ class Ranker:
         result: "VectorMatches | DegradedChannel | None",
         passages: PassageCache,
     ) -> RankedCandidates:
-        # How far the query names a topic or describes a need. Feedback, proximity and diversity
-        # rest on its words, so need is weakened where they match little.
+        # Feedback, proximity and diversity rest on the words, so need falls where these say little.
         intent, method = classify_intent(parsed), Mode.LEXICAL
         # A share of what a good passage reaches, from 0 to slightly above 1.
         evidence = {key: score / (weighted.max_score or 1.0) for key, score in found}

@@ -56,3 +56,9 @@ def test_nothing_is_quoted_when_no_passage_has_the_rare_word_that_is_asked_for(f
     assert [(one.code, one.message) for one in draft.warnings] == [
         ("term_not_found", "in none of the passages that were found: invoices")
     ]
+
+
+def test_a_mistyped_word_makes_the_answer_uncertain():
+    draft, _ = write_answer("Bakcup run?", {"run": 2, "bakcup": 9}, absent_terms=["Bakcup"])
+
+    assert (draft.refusal, draft.uncertain) == (None, True)

@@ -126,11 +126,7 @@ def read(base):
 
 @pytest.mark.parametrize(
     ("question", "held"),
-    [
-        ("Wann laufen die Sicherungen?", True),
-        ("Wann laufen die Sichtungen?", False),
-    ],
-    ids=["inflected", "other"],
+    [("Wann laufen die Sicherungen?", True), ("Wann laufen die Sichtungen?", False)],
 )
 def test_another_form_of_a_word_counts_as_held(base, read, question, held):
     base.add("a.md", "Die Sicherung der Dokumente: sie laufen nachts um zwei.")
@@ -147,6 +143,22 @@ def test_a_passage_without_a_vector_counts_with_the_highest_cosine(base, read):
     first, second = read("backup list of the documents").passages
 
     assert first[1] == second[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("Which pump runs in Berlin?", 1),
+        ("Which pump needs 230 volts?", 1),
+        ("Welche Pumpe ist mit der Stadt Berlin?", 0),  # nouns have capitals
+        ("pump Berlin", 0),
+    ],
+)
+def test_a_passage_lacks_a_name_or_a_number_of_a_question(base, read, question, lacking):
+    base.add("a.md", "The pump runs in Berlin.")
+    base.add("b.md", "The pump needs 230 volts.")
+
+    assert sum(one.lacks for one in read(question).passages) == lacking
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,7 @@ def test_a_model_that_takes_too_long_leaves_the_order(base):
     assert "1 ms" in page.degraded[0].reason or "deadline" in page.degraded[0].reason
 
 
+_ENGLISH = "Where is the blue gate of the garden?"
 _GERMAN = "Wann findet die Sicherung der Dokumente statt?"
 _CURVE = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-9.0, match=20.0)
 
@@ -153,16 +154,20 @@ def test_a_question_in_another_language_is_reranked_by_default(compared):
     assert ask(compared, trace=True).stages[-2].stage == "rerank"
 
 
-def test_a_question_without_an_answer_in_the_language_of_the_notes_is_not(compared):
-    ask(compared, "Where is the blue gate of the garden?")
+@pytest.mark.parametrize(("text", "rerank"), [(_ENGLISH, None), (_GERMAN, False)])
+def test_one_in_the_language_of_the_notes_or_told_so_is_not(compared, text, rerank):
+    ask(compared, text, rerank=rerank)
 
     assert compared.embedder.compared == []
 
 
-def test_reranking_across_languages_can_be_switched_off(compared):
-    ask(compared, rerank=False)
+def test_tokens_judge_such_a_question_where_the_model_has_a_curve_for_them(compared):
+    profile = compared.embedder._profile
+    curves = structs.replace(profile.answerability, compared=_CURVE)
+    compared.embedder._profile = structs.replace(profile, answerability=curves)
 
-    assert compared.embedder.compared == []
+    assert ask(compared, _ENGLISH, rerank=True).convincing
+    assert not ask(compared, _ENGLISH, rerank=False).convincing
 
 
 def test_a_model_that_compares_no_languages_does_not_rerank_by_default(compared):
