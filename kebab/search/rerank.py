@@ -77,20 +77,17 @@ def rerank_candidates(
         return candidates
     try:
         asked, tokens = _embed_tokens(candidates.parsed.plain, keys, embedder(), passages)
-        mean = model.load_prose_mean()
-        usual = 0.0 if mean is None else mean
+        common = model.load_prose_mean() if across else None
     except DEGRADING as signal:
         timer.record(NAME, 0, signal.format_message())
         return candidates.add_note(NAME, signal.format_message(), signal.format_hint())
     timer.record(NAME, len(tokens))
     tokens = tokens if len(asked.spans) else {}
-    cosines = compare_tokens(asked, tokens, usual if across else None)
+    cosines = compare_tokens(asked, tokens, common)
     if keys[1:]:
         scores = {key: weight * float(best.mean()) for key, best in cosines.items()}
         candidates = candidates.move(NAME, _order(candidates, keys, scores))
-    if not across and model.answerability.compared is not None:
-        cosines = compare_tokens(asked, tokens, usual)
-    elif not across:
+    if not across and model.answerability.compared is None:
         return candidates
     starts = find_word_starts(candidates.parsed.plain, asked.spans)
     compared = [cosines[key] for key in keys[:_UNASKED_LIMIT] if key in cosines]
@@ -151,7 +148,7 @@ def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
 def compare_tokens(
     query: TokenVectors,
     passages: Mapping[Key, TokenVectors],
-    centre: "Vector | float | None" = None,
+    centre: "Vector | None" = None,
 ) -> "dict[Key, Vector]":
     """Return, for each passage, the best cosine of each token of the query.
 
