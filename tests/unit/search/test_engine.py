@@ -119,8 +119,8 @@ QUERY = Query(text="oil")
 
 
 def test_fields_that_do_not_affect_the_order_may_change():
-    free = {"limit": 50, "offset": 3, "trace": True, "detail": "ids", "snippet_chars": 80}
-    other = replace(QUERY, **free, max_tokens=900)
+    other = replace(QUERY, limit=50, offset=3, trace=True, detail="ids", snippet_chars=80)
+    other = replace(other, max_tokens=900)
     assert decode_cursor(encode_cursor(QUERY, 20, 7, "s"), other, 7, "s") == 20
 
 
