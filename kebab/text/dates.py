@@ -6,7 +6,7 @@ dates, such as `03/04/2024`, is none.
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
@@ -32,8 +32,12 @@ _FORMS = (
     rf"{_DAY} {_OF}{_MONTH},? {_OF}{_YEAR}",
     rf"{_YEAR}\. {_MONTH} {_DAY}",
     rf"{_DAY}-{_MONTH}-{_YEAR}",
+    rf"{_DAY} tháng (?P<month>\d{{1,2}}),? (?:năm )?{_YEAR}",
     r"(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
+    r"(?<![/-])(?P<one>\d{1,2})[-/](?P<two>\d{1,2})[-/](?P<year>\d{4})(?!/)",
 )
+"""The forms of a day; in the last one the day and the month may stand in either order."""
+
 _COMPACT = r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)"
 _COMPACT_TIME = _COMPACT + r"T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)(?P<zone>Z|[+-]\d{4})"
 _TIME = (
@@ -58,9 +62,6 @@ _NAMES = (
 )
 """The patterns of dates inside the names of files."""
 
-_EITHER = compile_lazily(r"(?<![\w./-])([0-9]{1,2})[/-]([0-9]{1,2})[/-]([0-9]{4})(?![\w/-])")
-"""A day and a month in either order before a year."""
-
 _KANJI = "〇一二三四五六七八九十"
 _EASTERN = compile_lazily(
     rf"(?:(?P<year>\d{{4}}|[{_KANJI[:10]}]{{4}}) ?[年년] ?)?"
@@ -69,15 +70,20 @@ _EASTERN = compile_lazily(
 )
 """A day of a month in Chinese, Japanese and Korean, with or without its year."""
 
-_MONTH_OF_YEAR = compile_lazily(
-    rf"(?<![\w.])(?:{_MONTH},? {_OF}{_YEAR}|(?P<iso>\d{{4}}-\d\d))(?![\w-])", re.IGNORECASE
+_MONTHS_OF_YEARS = tuple(
+    compile_lazily(rf"(?<![\w./-]){form}(?![\w-])", re.IGNORECASE)
+    for form in (
+        rf"{_MONTH},? {_OF}{_YEAR}",
+        rf"{_YEAR}-(?P<month>\d\d)",
+        rf"(?P<month>\d\d)/{_YEAR}",
+    )
 )
 _DAYS_OF_MONTHS = tuple(
     compile_lazily(rf"(?<![\w.]){form}(?!\w)", re.IGNORECASE)
     for form in (rf"{_MONTH} {_DAY}", rf"{_DAY} {_OF}{_MONTH}")
 )
 _NUMERIC = compile_lazily(
-    r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{1,2}[-/.] ?\d{4}|\d{8}|[年月년월]"
+    r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{4}|\d{8}|[年月년월]|tháng"
 )
 """What a date without the name of a month has."""
 
@@ -103,17 +109,17 @@ def parse_date(text: str) -> str | None:
     text = " ".join(text.split()).strip("[]")
     if not 7 <= len(text) <= _MAX_CHARS:  # noqa: PLR2004 - `2024-01` is the shortest
         return None
-    if match := _MONTH_OF_YEAR.fullmatch(text):
-        month = _write_month(match)
-        return month and f"{month}-01"
-    for pattern in _VALUES:
+    for pattern in (*_MONTHS_OF_YEARS, *_VALUES):
         match = pattern.fullmatch(text)
         if match:
-            return _build(match)
-    if epoch := _EPOCH.match(text):  # seconds or milliseconds since 1970
-        return _format_time(datetime.fromtimestamp(int(epoch[1]), UTC))
-    either = _EITHER.fullmatch(text)
-    return either and _build_in_either_order(either)
+            return _complete(_build(match))
+    epoch = _EPOCH.match(text)  # seconds or milliseconds since 1970
+    return _format_time(datetime.fromtimestamp(int(epoch[1]), UTC)) if epoch else None
+
+
+def _complete(found: str | None) -> str | None:
+    """Return a date; of a month its first day."""
+    return f"{found}-01" if found and len(found) == len("YYYY-MM") else found
 
 
 _AGE = re.compile(r"(\d{1,6}) ?([a-z]+)(?: ago)?")
@@ -185,11 +191,15 @@ def find_date(text: str) -> str | None:
 
 
 def find_date_in_path(path: str) -> str | None:
-    """Return the date in the name of a file, else that of its folders `YYYY/MM/DD`."""
+    """Return the date in the name of a file, else that of its folders `YYYY/MM/DD`.
+
+    A name that begins with a month has its first day.
+    """
     name = path.rpartition("/")[2]
-    return _find_first(name) or next(
-        filter(None, (_build(match, _NAME_YEARS) for match in _FOLDERS.finditer(path))), None
-    )
+    months = filter(None, (pattern.match(name) for pattern in _MONTHS_OF_YEARS))
+    matches = (*months, *_FOLDERS.finditer(path))
+    built = filter(None, (_build(match, _NAME_YEARS) for match in matches))
+    return _find_first(name) or _complete(next(built, None))
 
 
 def iter_dates(text: str, years: range = _YEARS) -> Iterator[tuple[int, int, str]]:
@@ -238,14 +248,8 @@ def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
     if not _NUMERIC.search(text) and _MONTHS.keys().isdisjoint(words):
         return []
     found = [WrittenDate(*one) for one in iter_dates(text)]
-    readers: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]] = [
-        (_EITHER, _build_in_either_order),
-        (_EASTERN, _build),
-        (_MONTH_OF_YEAR, _write_month),
-        *((one, _build) for one in _DAYS_OF_MONTHS if not whole),
-    ]
-    for pattern, build in readers:
-        dates = ((match.span(), build(match)) for match in pattern.finditer(text))
+    for pattern in (_EASTERN, *_MONTHS_OF_YEARS, *(() if whole else _DAYS_OF_MONTHS)):
+        dates = ((match.span(), _build(match)) for match in pattern.finditer(text))
         found += [WrittenDate(*span, value) for span, value in dates if value]
     kept: list[WrittenDate] = []
     for one in sorted(found, key=lambda one: (-len(one.value), one.start)):
@@ -259,11 +263,6 @@ def write_dates(text: str) -> str:
     for one in reversed(find_written_dates(text)):
         text = text[: one.start] + one.value.lstrip("-") + text[one.end :]
     return text
-
-
-def _write_month(match: re.Match[str]) -> str | None:
-    month = match["iso"] or f"{match['year']}-{_MONTHS[match['month'].lower()]:02}"
-    return month if "01" <= month[5:] <= "12" else None
 
 
 def _read_number(text: str) -> int:
@@ -280,15 +279,20 @@ def _find_first(text: str) -> str | None:
 
 
 def _build(match: re.Match[str], years: range = _YEARS) -> str | None:
-    """Return the date of a match, as a time in UTC when it has a time and its zone."""
+    """Return the date of a match, as a time in UTC when it has a time and its zone.
+
+    It is `YYYY-MM` without a day. Of a day and a month in either order one must be no month.
+    """
     parts = match.groupdict()
-    year, month = parts.get("year"), parts["month"].lower()
-    day = _format_day(
-        _read_number(year) if year else None,
-        _MONTHS.get(month) or _read_number(month),
-        _read_number(parts["day"]),
-        years,
-    )
+    year = _read_number(parts["year"]) if parts.get("year") else None
+    if "one" in parts:
+        one, two = int(parts["one"]), int(parts["two"])
+        readings = {_format_day(year, *pair, years) for pair in ((one, two), (two, one))} - {None}
+        day = readings.pop() if len(readings) == 1 else None
+    else:
+        month = _MONTHS.get(parts["month"].lower()) or _read_number(parts["month"])
+        day = _format_day(year, month, _read_number(parts.get("day") or "1"), years)
+        day = day if not day or "day" in parts else day.removesuffix("-01")
     zone = (parts.get("zone") or "").upper()
     if not (day and zone):
         return day
@@ -298,13 +302,6 @@ def _build(match: re.Match[str], years: range = _YEARS) -> str | None:
     except ValueError:
         return None
     return _format_time(local.astimezone(UTC))
-
-
-def _build_in_either_order(match: re.Match[str]) -> str | None:
-    """Return the date of a match whose order is clear, because one of its numbers is no month."""
-    first, second, year = map(int, match.groups())
-    readings = {_format_day(year, first, second), _format_day(year, second, first)} - {None}
-    return readings.pop() if len(readings) == 1 else None
 
 
 def _format_day(year: int | None, month: int, day: int, years: range = _YEARS) -> str | None:

@@ -41,10 +41,10 @@ _ZEROS = (
     "\u0660\u06f0\u07c0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0de6\u0e50\u0ed0"
     "\u0f20\u1040\u1090\u17e0\u1810"
 )
-_DIGITS = {ord(zero) + value: str(value) for zero in _ZEROS for value in range(10)}
-"""The digits of scripts other than Latin."""
+_DIGITS = {ord(zero) + value: str(value) for zero in _ZEROS for value in range(10)} | {0xD7: "x"}
+"""The digits of scripts other than Latin, and the sign between the sides of a thing."""
 
-_EXPONENT = re.compile(f"[⁺⁻{RAISED_DIGITS}]+")
+_EXPONENT = re.compile(f"[⁺⁻{RAISED_DIGITS}¼-¾⅐-⅞]+")
 
 _PUNCTUATION = str.maketrans(
     {
@@ -75,8 +75,9 @@ def load_words(table: str) -> Mapping[str, str]:
 def normalize_for_index(text: str) -> str:
     """Return the text in NFKC with ASCII digits, without invisible characters.
 
-    A raised number does not join the digits before it: `10⁵` is `10^5`, and not `105`. Behind a
-    letter it is a part of a compound: `m²` is `m_2`, whose tokens are `m`, `2` and `m2`.
+    A raised number or a fraction does not join the digits before it: `10⁵` is `10^5`, and not
+    `105`. Behind a letter it is a part of a compound: `m²` is `m_2`, whose tokens are `m`, `2` and
+    `m2`.
     """
     if text.isascii():
         return text

@@ -44,11 +44,15 @@ _match_suffixed = re.compile(r"[vV]?(\d+(?:\.\d+)+)[-_.]?([^\W_][\w.-]*)").fullm
 _match_release = re.compile(r"([^\W\d_]{2,})(\d+(?:\.\d+)+)").fullmatch
 _split_parts = re.compile(r"[-._',+#^]+").split
 _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
+_has_humps = re.compile("[a-z].*[A-Z]|[A-Z].*[a-z]").search
 _match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
 _SPECIAL = str.maketrans(
-    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th", "\u0131": "i"}
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th"}
 )
+_DOTS = str.maketrans({"ё": "е", "\u0131": "i", "\u0307": None})
+"""Lower-case letters that many write without their dots, and the dotless i of Turkish."""
+
 _APOSTROPHES = str.maketrans("’\u02bc\u2010\u00b7", "''--")
 
 _LETTERS = str.maketrans(
@@ -134,6 +138,7 @@ def _tokenize_word(word: str) -> tuple[str, ...]:
     lower = word.lower()[:_TOKEN_LIMIT]
     if lower.isascii():
         return (stem_word(lower),)
+    lower = lower.translate(_DOTS)
     if lower[0] > "\u0600":
         lower = _fold_letters(lower)
     folded = _strip_accents(lower)
@@ -159,7 +164,7 @@ def _tokenize_compound(unit: str) -> Iterator[str]:
         return
     parts: list[str] = []
     for word in filter(None, _split_parts(unit)):
-        parts += (word,) if word.islower() or word.isdigit() else filter(None, _split_humps(word))
+        parts += filter(None, _split_humps(word)) if _has_humps(word) else (word,)
     for part in parts:
         if numbered := _match_numbered(part):
             yield from chain.from_iterable(map(_tokenize_word, filter(None, numbered.groups())))
@@ -277,9 +282,20 @@ def join_tokens(text: str) -> str:
     A few thousand pieces make up nearly all text, so each is cut once. No unit reaches over one of
     the signs at which pieces are cut.
     """
-    raw = normalize_for_index(text).encode("utf-8", "surrogatepass")
+    normalized = normalize_for_index(text)
+    raw = normalized.encode("utf-8", "surrogatepass")
     pieces = raw.translate(_SPLIT_PIECES).decode("utf-8", "surrogatepass").split()
-    return " ".join((*map(_get_piece_tokens, pieces), *list_date_tokens(text)))
+    numbers = _list_spaced_numbers(normalized)
+    return " ".join((*map(_get_piece_tokens, pieces), *numbers, *list_date_tokens(text)))
+
+
+_find_spaced = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+,\d{1,2}(?!\w)").findall
+
+
+def _list_spaced_numbers(text: str) -> Iterator[str]:
+    """Yield the tokens of numbers such as `3 999,90`, whose parts are units of their own."""
+    for number in _find_spaced(text):
+        yield from _tokenize_number(number.replace(" ", "").replace(",", "."))
 
 
 def tokenize(text: str) -> list[str]:
@@ -314,6 +330,7 @@ def build_query_terms(text: str) -> list[Term]:
             touches = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
             alone = len(split_clusters(unit)) == 1 and not touches
         terms.update((Term(token, prefix=alone), None) for token in tokens)
+    terms.update((Term(token), None) for token in _list_spaced_numbers(text))
     return list(terms)
 
 
