@@ -183,6 +183,13 @@ _FIELD_LINE = re.compile(r"^([\w -]{1,40}?)(?:(?<![ \t])[ \t]++)?[:=][ \t]*+(\S.
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
 _MAX_KEY_WORDS = 4
 _PROPERTY = re.compile(r"(?:- )?(?P<key>[A-Za-z][\w -]{0,40}?)::(?:[ \t]+(?P<value>.*))?\Z")
+_INLINE_FIELD = re.compile(
+    r"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?[*_]{0,2}(?P<key>[^\W\d_][\w /-]{0,40}?)[*_]{0,2}"
+    r"::[ \t]+(?P<value>\S.{0,1000})$"
+    r"|[\[(](?P<inner>[^\W\d_][\w /-]{0,40}?)::[ \t]+(?P<text>[^\[\]()\n]*(?:\[\[[^\[\]\n]*\]\])?)[\])]",
+    re.MULTILINE,
+)
+"""A field of Dataview: on a line of its own or of a list, or in brackets within a sentence."""
 _MAX_PROPERTIES = 100
 
 
@@ -276,6 +283,29 @@ def read_properties(body: str) -> dict[str, str]:
             break
         fields.setdefault(match["key"].strip().lower(), (match["value"] or "").strip())
     return fields
+
+
+def read_inline_metadata(body: str, code: Iterable[tuple[int, int]]) -> Metadata:
+    """Return the metadata of the fields in a body outside [first, last) lines of code.
+
+    Only the fields of its first lines are those of the document, such as its title.
+    """
+    metadata = build_metadata(read_properties(body))
+    if "::" not in body:
+        return metadata
+    lines = body.split("\n")
+    for first, last in code:
+        lines[first:last] = [""] * (last - first)
+    found = (
+        match.group("key", "value", "inner", "text")
+        for match in _INLINE_FIELD.finditer("\n".join(lines))
+    )
+    pairs = ((key or inner, value or text) for key, value, inner, text in found)
+    more = (
+        pair for key, value in pairs for pair in _iterate_properties(key.strip().casefold(), value)
+    )
+    properties = tuple(dict.fromkeys((*metadata.properties, *more)))
+    return metadata._replace(properties=properties[:_MAX_VALUES])
 
 
 MAX_TITLE_CHARS = 160

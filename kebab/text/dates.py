@@ -82,9 +82,7 @@ _DAYS_OF_MONTHS = tuple(
     compile_lazily(rf"(?<![\w.]){form}(?!\w)", re.IGNORECASE)
     for form in (rf"{_MONTH} {_DAY}", rf"{_DAY} {_OF}{_MONTH}")
 )
-_NUMERIC = compile_lazily(
-    r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{4}|\d{8}|[年月년월]|tháng"
-)
+_NUMERIC = compile_lazily(r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{4}|\d{8}|[年月년월]|tháng")
 """What a date without the name of a month has."""
 
 _find_words = compile_lazily(r"[^\W\d_]+").findall

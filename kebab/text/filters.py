@@ -1,8 +1,8 @@
 """Compares paths with glob patterns, and values of properties with conditions.
 
 A condition is a key with a sign and a value: `status=done`, `rating>=4`, `due<2025`. A key
-alone holds for any value. Numbers are compared as numbers, dates as dates, and all else as text
-without its case and without the brackets of a link.
+alone holds for any value. Numbers are compared as numbers, dates as dates, also with a year or a
+month, and all else as text without its case and without the brackets of a link.
 """
 
 import fnmatch
@@ -195,6 +195,7 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
 
 _CONDITION = re.compile(r"([^<>=]+)(?:(<=|>=|=|<|>)(.*))?", re.DOTALL)
 _OPERATORS = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
+_PERIOD = re.compile(r"\d{4}(?:-\d\d)?", re.ASCII)
 _NUMBER = re.compile(r"[-+]?\d{1,300}(?:\.\d+)?", re.ASCII)
 _LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")
 
@@ -217,7 +218,10 @@ def group_conditions(texts: Iterable[str]) -> list[tuple[str, list[str]]]:
 def matches_property(condition: str, value: str) -> bool:
     """Return whether a value passes a sign and a value, such as `>=4`."""
     sign = condition[: 1 + condition.startswith((">=", "<="))]
-    wanted, found = _read_value(condition[len(sign) :]), _read_value(value)
+    text = condition[len(sign) :].strip()
+    wanted, found = _read_value(text), _read_value(value)
+    if _PERIOD.fullmatch(text) and isinstance(found, str) and parse_date(found):
+        wanted, found = text, found[: len(text)]
     return type(wanted) is type(found) and bool(_OPERATORS[sign](found, wanted))
 
 

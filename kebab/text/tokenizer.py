@@ -47,9 +47,7 @@ _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").sp
 _has_humps = re.compile("[a-z].*[A-Z]|[A-Z].*[a-z]").search
 _match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
-_SPECIAL = str.maketrans(
-    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th"}
-)
+_SPECIAL = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th"})
 _DOTS = str.maketrans({"ё": "е", "\u0131": "i", "\u0307": None})
 """Lower-case letters that many write without their dots, and the dotless i of Turkish."""
 

@@ -24,11 +24,10 @@ from kebab.parse.blocks import (
 )
 from kebab.parse.encoding import decode, find_html_edits, find_markdown_escapes
 from kebab.parse.metadata import (
-    build_metadata,
     choose_title,
     merge_metadata,
     read_front_matter,
-    read_properties,
+    read_inline_metadata,
 )
 from kebab.parse.text.markdown_noise import (
     TABLE_RULE,
@@ -321,7 +320,8 @@ class MarkdownParser:
         head = Block(BlockKind.PROPERTIES, 0, at)  # its words are those of the metadata
         body = [head, *(block for block in blocks if block.start >= at)]
         blobs = {number + decoded.text.count("\n", 0, at) for number in visible.blobs}
-        properties = build_metadata(read_properties(visible.text))
+        code = ((one.first, one.last) for one in visible.spans if one.kind is BlockKind.CODE)
+        properties = read_inline_metadata(visible.text, code)
         metadata = merge_metadata(front.metadata, properties, visible.tags)
         links = [*_find_property_links(text[: front.body]), *visible.links]
         return ParsedDocument(
