@@ -30,7 +30,14 @@ from kebab.text.language import (
 )
 from kebab.text.normalize import load_words, normalize_for_index
 from kebab.text.stop_words import is_function_word, reads_as_another_language
-from kebab.text.tokenizer import Term, holds_unit, join_parts, read_number, tokenize_unit
+from kebab.text.tokenizer import (
+    Term,
+    holds_unit,
+    join_parts,
+    read_number,
+    share_stem,
+    tokenize_unit,
+)
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader
@@ -355,7 +362,7 @@ class _FormFinder:
             if unit in self._starts:
                 form = self._find_starting(unit)
             else:
-                form = self._find(unit) if at in absent else None
+                form = self._find(unit) if at in absent else self._find_known(unit)
             if form:
                 found[at] = form
         return found
@@ -372,12 +379,15 @@ class _FormFinder:
                 if one.start <= start and end <= one.end
             ]
             if inside and self._counts[one.token]:
-                tokens = [token for at in inside for token in tokenize_unit(self.units[at])]
-                self._counts.look_up(tokens)
-                words = (token for token in tokens if token.isalpha() and not is_dense(token))
-                names = tuple(filter(self._counts.__getitem__, words))
-                found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,), names)}
+                found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,))}
         return found
+
+    def _find_known(self, unit: str) -> _Form | None:
+        """Return the tokens that occur of a word that is written in one or without accents."""
+        tokens = () if is_dense(unit) or is_function_word(unit) else tokenize_unit(unit)
+        known = tuple(filter(self._counts.__getitem__, tokens))
+        is_one = tokens[-1:] == known[-1:] or unit.isalpha()
+        return _Form(known) if known and is_one and len(known) < len(tokens) else None
 
     def _find_joined(self, absent: set[int], taken: Collection[int]) -> dict[int, _Form | None]:
         """Return the forms of adjacent units that are one word in the index."""
@@ -396,14 +406,14 @@ class _FormFinder:
         return found
 
     def _find(self, unit: str) -> _Form | None:
-        """Return the form of a unit that no passage holds; a version or an address has none."""
+        """Return the form of a unit that no passage holds; of an address, those below it."""
         if (read_number(unit) or "").count(".") > 1:
-            return None
+            return self._select(self._library.list_tokens(f"{read_number(unit)}."))
         word = join_parts(unit)
         form = self._find_spelling(word) or self._find_parts(word)
         if form or not self._is_lookup:
             return form
-        return self._find_starting(unit) or self._find_inner(word)
+        return self._find_starting(unit) or self._find_inner(word) or self._find_ending(word)
 
     def _find_spelling(self, word: str) -> _Form | None:
         """Return a word in other letters, or a number without leading zeros."""
@@ -441,7 +451,8 @@ class _FormFinder:
         """Return the words that begin with a unit."""
         if len(unit) < _SHORTEST_START and unit not in self._starts:
             return None
-        return self._select(self._library.list_tokens(_make_token(join_parts(unit))))
+        word = join_parts(unit)
+        return self._select(chain(*map(self._library.list_tokens, {word, _make_token(word)})))
 
     def _find_inner(self, word: str) -> _Form | None:
         """Return the compounds that hold a word, and the numbers that hold it behind zeros."""
@@ -455,6 +466,12 @@ class _FormFinder:
             # Finnish writes a double stop once before most endings: `mökki`, `mökillä`.
             forms.add(re.sub(r"([kpt])\1(?=[aeiouyäö]$)", r"\1", word))
         return self._select(chain.from_iterable(map(self._library.list_tokens_around, forms)))
+
+    def _find_ending(self, word: str) -> _Form | None:
+        """Return the words that differ by an ending of some language."""
+        start = word[: max(_SHORTEST_START, len(word) * 2 // 3)]
+        words = self._library.list_tokens(start)
+        return self._select(one for one in words if share_stem(word, one))
 
     def _select(self, tokens: Iterable[str]) -> _Form | None:
         """Return the token in most passages as the form, and the next ones as others."""

@@ -83,6 +83,13 @@ _STEMMERS = (
 """The Snowball stemmers of scripts other than Latin, by ranges of first letters."""
 
 
+_INFLECTED = (
+    *("danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian"),
+    *("portuguese", "romanian", "spanish", "swedish", "turkish"),
+)
+"""The stemmers whose words are in the index with their endings."""
+
+
 class Term(Struct, frozen=True):
     """A token of a query; a prefix also matches every longer token."""
 
@@ -113,6 +120,12 @@ def stem_word(word: str) -> str:
     if word[0] >= "\u0250":
         name = next((name for low, high, name in _STEMMERS if low <= word[0] <= high), None)
     return (_load_stemmer(name)(word) or word) if name else word
+
+
+def share_stem(one: str, other: str) -> bool:
+    """Return whether two lower-case words are forms of one in some language in Latin script."""
+    stemmers = map(_load_stemmer, _INFLECTED)
+    return any(stem(one) == stem(other) for stem in stemmers)
 
 
 def _strip_accents(word: str) -> str:
