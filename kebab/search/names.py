@@ -194,7 +194,7 @@ class _Matcher:
         rescued = sum(
             weight * word.cover(names.all_tokens)
             for word, weight in zip(self._query, self._weights, strict=True)
-            if self._absent.issuperset(word.tokens if is_dense(word.text) else word.tokens[-1:])
+            if self._absent.issuperset(word.tokens)
         )
         part = max(
             *(names.joined.get(joined, 0.0) * weight for joined, weight in self._whole.items()),

@@ -52,6 +52,9 @@ _TITLE_FIRST = re.compile(r"(?:---|\+\+\+)[ \t]*\ntitle[ \t]*[:=][ \t]*[^\s>|]",
 
 _match_definition = re.compile(r"\[[^\[\]]+\]:\s*\S").match
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+_GLUED_TAG = re.compile(r"<!--|</?(?:sub|sup|wbr)\b", re.IGNORECASE)
+"""Comments, and tags within a word, such as those of `H<sub>2</sub>O`."""
+
 _TAG = re.compile(r"#(?<!\S#)([\d/_-]*[^\W\d_][\w/-]*)")
 _ESCAPED = re.compile(r"&#?\w{1,32};|\\[!-/:-@\[-`{}~]")
 _COMMENT_MARK = re.compile(rb"(?<!%)%%(?!%)")
@@ -113,7 +116,7 @@ class _Walk:
         self._marks: list[int] = []
         self._has_marks = body.count("%%") > 1
         reasons = (self._has_tags, self._has_anchors, self._has_escapes, self._has_marks)
-        self._reads_all = any(reasons) or "<!--" in body
+        self._reads_all = any(reasons) or _GLUED_TAG.search(body) is not None
 
     def read(self, events: Iterable[tuple[Any, Any]]) -> Body:
         """Return the structure; each event begins or ends an element, or is text."""
@@ -159,8 +162,8 @@ class _Walk:
                     tag = match[1].strip("/")
                     if (match.start() or begins_word) and not _COLOUR.fullmatch(tag):
                         self._tags.append(tag)
-        elif "InlineHtml" in event and event["InlineHtml"].startswith("<!--"):
-            self._seen.append(Edit(start, end))
+        elif "InlineHtml" in event and (mark := _GLUED_TAG.match(event["InlineHtml"])):
+            self._seen.append(Edit(start, end, "^" if mark[0] == "<sup" else ""))
         if self._label is not None or start == self._wiki_link_end:
             ((kind, text),) = event.items()
             # `[[1]](target)` is no wiki link, but a link whose text has brackets.
