@@ -37,6 +37,8 @@ TITLE_RULE = "titles-v3"
 _JOINT = re.compile(r"(?<=[^\W\d_])[-_]{1,40}+(?=\w)|(?<=\w)[-_]{1,40}+(?=[^\W\d_])")
 """Marks between words instead of a blank; those between two digits belong to a date."""
 
+_find_joined = re.compile(r"[^\W_]|\+\+(?!\w)|(?<=\w)#(?!\w)").findall
+
 _EXPORT_ID = re.compile(r"\s[0-9a-f]{32}\Z")
 """The id behind the names of notes that Notion exports."""
 
@@ -74,8 +76,11 @@ def is_vague(stem: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def join_name(name: str) -> str:
-    """Return the letters and digits of a name in lower case: `CardsView` is `Cards view`."""
-    return "".join(filter(str.isalnum, normalize_for_index(name).casefold()))
+    """Return the letters and digits of a name in lower case: `CardsView` is `Cards view`.
+
+    The signs of `C++` and `C#` stay.
+    """
+    return "".join(_find_joined(normalize_for_index(name).casefold()))
 
 
 class NameWord(NamedTuple):
@@ -92,7 +97,8 @@ class NameWord(NamedTuple):
         """
         if not is_dense(self.text):
             *parts, whole = self.tokens
-            return float(whole in held or bool(parts and held.issuperset(parts)))
+            by_parts = parts and self.text[-1] not in "+#" and held.issuperset(parts)
+            return float(whole in held or bool(by_parts))
         grams = self.tokens[:-1] or self.tokens
         return sum(gram in held for gram in grams) / len(grams)
 
