@@ -43,6 +43,8 @@ class Mode(StrEnum):
 class Filters:
     """Conditions on documents: all must hold, and repeated values of one are alternatives.
 
+    A value of a repeated one that begins with `!` is one that no document may have.
+
     Of properties, only the equal values of one key are alternatives (`kebab.text.filters`).
 
     `since` (inclusive) and `until` (exclusive) bound the document's date, or the modification time

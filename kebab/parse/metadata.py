@@ -186,7 +186,8 @@ _PROPERTY = re.compile(r"(?:- )?(?P<key>[A-Za-z][\w -]{0,40}?)::(?:[ \t]+(?P<val
 _INLINE_FIELD = re.compile(
     r"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?[*_]{0,2}(?P<key>[^\W\d_][\w /-]{0,40}?)[*_]{0,2}"
     r"::[ \t]+(?P<value>\S.{0,1000})$"
-    r"|[\[(](?P<inner>[^\W\d_][\w /-]{0,40}?)::[ \t]+(?P<text>[^\[\]()\n]*(?:\[\[[^\[\]\n]*\]\])?)[\])]",
+    r"|[\[(](?P<inner>[^\W\d_][\w /-]{0,40}?)::[ \t]+"
+    r"(?P<text>[^\[\]()\n]*(?:\[\[[^\[\]\n]*\]\])?)[\])]",
     re.MULTILINE,
 )
 """A field of Dataview: on a line of its own or of a list, or in brackets within a sentence."""

@@ -406,9 +406,14 @@ class _FormFinder:
         return found
 
     def _find(self, unit: str) -> _Form | None:
-        """Return the form of a unit that no passage holds; of an address, those below it."""
-        if (read_number(unit) or "").count(".") > 1:
-            return self._select(self._library.list_tokens(f"{read_number(unit)}."))
+        """Return the form of a unit that no passage holds.
+
+        That of a number with a point has further places, such as those of `192.168`, or zeros.
+        """
+        if "." in (number := read_number(unit) or ""):
+            ends = ((one, one[len(number) :]) for one in self._library.list_tokens(number))
+            longer = (one for one, end in ends if end[:1] == "." or not end.strip("0"))
+            return self._select([*longer, number.rstrip("0").rstrip(".")])
         word = join_parts(unit)
         form = self._find_spelling(word) or self._find_parts(word)
         if form or not self._is_lookup:
@@ -459,7 +464,8 @@ class _FormFinder:
         if word.isdecimal():
             numbers = self._library.list_tokens_around(word)
             return self._select(one for one in numbers if one.lstrip("0") == word)
-        if len(word) < _SHORTEST_INNER or any(map(str.isdigit, word)):
+        is_semitic = "\u0590" < word[0] < "\u0780"  # which writes few vowels
+        if len(word) < _SHORTEST_INNER - is_semitic or any(map(str.isdigit, word)):
             return None
         forms = {*tokenize_unit(word)}
         if "kk" in word or not word.isascii():

@@ -164,12 +164,20 @@ _COLUMNS: dict[str, Column] = {
     "body": "body",
 }
 _ALIASES = {"type": "media"}
+
+
+def is_filter(name: str) -> bool:
+    """Return whether a query may have a filter or a column of this name."""
+    return name == "path" or name in _COLUMNS or _ALIASES.get(name, name) in FILTERS
+
+
 _OPERATOR_PATTERN = (
     r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
-    r"""|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)|(?<!\S)(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
-    r"""|(?<!\S)\[(?P<key>"[^"]+"|[^\W\d_][^\[\]":]*):(?P<wanted>[^\[\]]*)\](?!\S)"""
+    r"""|(?<!\S)-?(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
+    r"""|(?<!\S)-#(?P<tag>[^\s"]+)|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)"""
+    r"""|(?<!\S)-?\[(?P<key>"[^"]+"|[^\W\d_][^\[\]":]*):(?P<wanted>[^\[\]]*)\](?!\S)"""
 )
-_NOT = re.compile(r"(?<=\S )(?:AND )?NOT (?=\w|[a-z]*:?\")")
+_NOT = re.compile(r"(?<=\S )(?:AND )?NOT (?=[\w#\[]|[a-z]*:?\")")
 _QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
 """The only operator of a question in prose: `tar -x` and `note: this` are words there."""
 
@@ -187,7 +195,7 @@ class _Piece(NamedTuple):
     is_phrase: bool = False
 
 
-_HASHTAG = re.compile(r"(?<!\S)#([\d/_-]*[^\W\d_][\w/-]*)(?!\S)")
+_HASHTAG = re.compile(r"(?<!\S)(?<!NOT )#([\d/_-]*[^\W\d_][\w/-]*)(?!\S)")
 
 
 def split_hashtags(text: str) -> tuple[str, tuple[str, ...]]:
@@ -250,20 +258,23 @@ class _OperatorReader:
 
     def read_operator(self, match: re.Match[str]) -> _Piece:
         parts = match.groupdict()
+        whole, name = match[0], (parts.get("name") or "").lower()
         if parts["quoted"] is not None:
-            return self._read_quoted(match[0], parts)
-        if parts["excluded"] is not None:
-            word = parts["excluded"]
+            return self._read_quoted(whole, parts)
+        if parts["excluded"] is not None or (whole[0] == "-" and name and not is_filter(name)):
+            word = whole[1:]
             least = _SHORTEST_DENSE_EXCLUSION if is_dense(word) else _SHORTEST_EXCLUSION
             # A shorter one is an option.
             if self.excludes and sum(map(str.isalpha, word)) >= least:
-                return self._exclude(match[0], word, None)
-            return _Piece(match[0])
+                return self._exclude(whole, word, None)
+            return _Piece(whole)
+        if whole[0] == "-" and not self.excludes:
+            return _Piece(whole)
         if parts["key"] is not None:
             key, wanted = parts["key"].strip('"'), parts["wanted"].strip(' "')
             sign = "" if wanted[:1] in {"<", ">", "="} or not wanted else "="
-            return self._read_field(match[0], "property", f"{key}{sign}{wanted}")
-        return self._read_field(match[0], parts["name"].lower(), parts["value"])
+            return self._read_field(whole, "property", f"{key}{sign}{wanted}")
+        return self._read_field(whole, name or "tag", parts["value"] or parts["tag"])
 
     def _read_quoted(self, whole: str, parts: Mapping[str, str | None]) -> _Piece:
         name, text = (parts.get("field") or "").lower(), parts["quoted"] or ""
@@ -277,6 +288,10 @@ class _OperatorReader:
         return _Piece("" if _add_phrase(self.excluded, text, column) else whole)
 
     def _read_field(self, whole: str, name: str, value: str) -> _Piece:
+        if whole[0] == "-":
+            if column := _COLUMNS.get(name):
+                return self._exclude(whole, value, column)
+            value = f"!{value}"
         if column := _COLUMNS.get(name):
             added = _add_phrase(self.required, value, column)
             return _Piece(value if added else whole, added)
@@ -285,11 +300,14 @@ class _OperatorReader:
     def _add_filter(self, name: str, value: str) -> bool:
         """Add a filter, unless the request sets it already."""
         if name == "path" and self.given.path_glob is None and self.filters.path_glob is None:
-            glob = value if re.search(r"[*?\[]|/$", value) else f"**/*{value}*"
-            self.filters = replace(self.filters, path_glob=glob)
+            bare = value.removeprefix("!")
+            glob = bare if re.search(r"[*?\[]|/$", bare) else f"**/*{bare}*"
+            self.filters = replace(self.filters, path_glob="!" * (bare != value) + glob)
             return True
         name = _ALIASES.get(name, name)
-        if name not in FILTERS or not FILTERS[name].repeats or getattr(self.given, name):
+        if name not in FILTERS or not FILTERS[name].repeats:
+            return False
+        if getattr(self.given, name) and not value.startswith("!"):
             return False
         changed: dict[str, Any] = {name: (*getattr(self.filters, name), value)}
         self.filters = replace(self.filters, **changed)

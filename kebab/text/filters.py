@@ -196,7 +196,7 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
 _CONDITION = re.compile(r"([^<>=]+)(?:(<=|>=|=|<|>)(.*))?", re.DOTALL)
 _OPERATORS = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 _PERIOD = re.compile(r"\d{4}(?:-\d\d)?", re.ASCII)
-_NUMBER = re.compile(r"[-+]?\d{1,300}(?:\.\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d+)?|\.\d+)", re.ASCII)
 _LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")
 
 

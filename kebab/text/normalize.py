@@ -36,6 +36,9 @@ _INVISIBLE = re.compile(
 )
 """Soft hyphens, zero-width signs, variation selectors, skin tones: never part of a token."""
 
+_ARABIC_JOINER = re.compile("(?<=[\u0600-\u06ff])\u200c(?=[\u0600-\u06ff])")
+"""What stands between a word of Persian and its ending or prefix, which are parts of a compound."""
+
 RAISED_DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _ZEROS = (
     "\u0660\u06f0\u07c0\u0966\u09e6\u0a66\u0ae6\u0b66\u0be6\u0c66\u0ce6\u0d66\u0de6\u0e50\u0ed0"
@@ -81,6 +84,8 @@ def normalize_for_index(text: str) -> str:
     """
     if text.isascii():
         return text
+    if "\u200c" in text:
+        text = _ARABIC_JOINER.sub("-", text)
     if not unicodedata.is_normalized("NFKC", text):
         text = unicodedata.normalize("NFKC", _EXPONENT.sub(_separate_exponent, text))
     return _INVISIBLE.sub("", text).translate(_DIGITS)

@@ -64,9 +64,10 @@ _LETTERS = str.maketrans(
         "ـ": None,
         "ँ": "ं",
         **dict.fromkeys("\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc"),
+        **dict(zip("ךםןףץ", "כמנפצ", strict=True)),
     }
 )
-"""Letters of Arabic and Indic scripts that are written in two ways, and signs that are left out."""
+"""Letters that Hebrew, Arabic and Indic scripts write in two ways, and signs that are left out."""
 
 _ARABIC_AND = re.compile("^[وف](?=ال)")
 _ARABIC_FEMININE = re.compile("(?<=...)ه$")
@@ -150,7 +151,7 @@ def _tokenize_word(word: str) -> tuple[str, ...]:
     if lower.isascii():
         return (stem_word(lower),)
     lower = lower.translate(_DOTS)
-    if lower[0] > "\u0600":
+    if lower[0] > "\u0590":
         lower = _fold_letters(lower)
     folded = _strip_accents(lower)
     return tuple(dict.fromkeys((stem_word(folded), stem_word(lower))))
@@ -300,7 +301,9 @@ def join_tokens(text: str) -> str:
     return " ".join((*map(_get_piece_tokens, pieces), *numbers, *list_date_tokens(text)))
 
 
-_find_spaced = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+,\d{1,2}(?!\w)").findall
+_find_spaced = re.compile(
+    r"(?<![\w.,])[1-9]\d{0,2}(?:(?: \d{3})+,\d{1,2}|(?: \d{3}){2,})(?![\w,.]? ?\d)(?!\w)"
+).findall
 
 
 def _list_spaced_numbers(text: str) -> Iterator[str]:

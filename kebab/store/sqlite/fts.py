@@ -8,6 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from string import ascii_lowercase, ascii_uppercase
@@ -69,7 +70,16 @@ _ANY = "(SELECT value FROM json_each(?))"
 
 def build_condition(filters: Filters) -> Condition:
     """Return the SQL expression for the documents that pass, and its parameters."""
-    parts = [CONDITIONS[name](filters) for name in filters.list_active()]
+    parts: list[Condition] = []
+    for name, given in filters.list_active().items():
+        values = given if isinstance(given, tuple) else ()
+        without = tuple(value for value in values if value.startswith("!"))
+        if not without or len(without) < len(values):
+            wanted = tuple(value for value in values if value not in without)
+            parts.append(CONDITIONS[name](replace(filters, **{name: wanted or given})))
+        for value in without:
+            expression, bound = CONDITIONS[name](replace(filters, **{name: (value[1:],)}))
+            parts.append((f"NOT ({expression})", bound))
     sql = " AND ".join(f"({expression})" for expression, _ in parts) or "1"
     return sql, [value for _, values in parts for value in values]
 
