@@ -121,14 +121,12 @@ def _complete(found: str | None) -> str | None:
 
 
 _AGE = re.compile(r"(\d{1,6}) ?([a-z]+)(?: ago)?")
-_SECONDS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
-_UNITS = {
-    **dict.fromkeys(("min", "minute", "minutes"), "m"),
-    **dict.fromkeys(("hour", "hours"), "h"),
-    **dict.fromkeys(("day", "days"), "d"),
-    **dict.fromkeys(("week", "weeks"), "w"),
-    **dict.fromkeys(("mo", "month", "months"), "month"),
-    **dict.fromkeys(("year", "years"), "y"),
+_SECONDS = {
+    **dict.fromkeys(("m", "min", "minute", "minutes"), 60),
+    **dict.fromkeys(("h", "hour", "hours"), 3600),
+    **dict.fromkeys(("d", "day", "days"), 86_400),
+    **dict.fromkeys(("w", "week", "weeks"), 604_800),
+    **dict.fromkeys(("y", "year", "years"), 31_557_600),
 }
 _PERIOD = re.compile(r"(\d{4})(?:-(\d{1,2}))?")
 
@@ -149,8 +147,8 @@ def parse_moment(text: str, now: float) -> float:
     if period := _PERIOD.fullmatch(text):
         return clock.replace(int(period[1]), int(period[2] or 1), 1, 0, 0, 0, 0).timestamp()
     if age := _AGE.fullmatch(text):
-        count, unit = int(age[1]), _UNITS.get(age[2], age[2])
-        if unit == "month":
+        count, unit = int(age[1]), age[2]
+        if unit in {"mo", "month", "months"}:
             return _go_back(clock, count).timestamp()
         if unit in _SECONDS:
             return now - count * _SECONDS[unit]

@@ -207,7 +207,12 @@ def _splits_grapheme(text: str, position: int) -> bool:
 
 _SAMPLE = 4_000
 _PROSE = frozenset({BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST, BlockKind.QUOTE})
-_NOISE = compile_lazily(r"https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}")
+_NOISE = compile_lazily(
+    r"^(?P<fence>```+|~~~+).*?(?:^(?P=fence)|\Z)|https?://\S+|`[^`\n]*`|<[^<>\n]*>|\{\{[^{}\n]*\}\}",
+    re.MULTILINE | re.DOTALL,
+)
+"""Code, addresses and markup, which are in no language."""
+
 _WORD = compile_lazily(r"[^\W\d_]+")
 
 _UKRAINIAN = compile_lazily("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
@@ -327,11 +332,6 @@ def _detect_in_script(script: str | None, sample: str) -> str | None:
 _PIECE = 800
 """The letters of a piece: enough stop words to tell a language, and few enough to see two."""
 
-_NO_PROSE = compile_lazily(
-    r"^(?P<fence>```+|~~~+).*?(?:^(?P=fence)|\Z)|https?://\S+|`[^`\n]*`|<[^<>\n]*>",
-    re.MULTILINE | re.DOTALL,
-)
-
 
 def measure_languages(text: str) -> Counter[str]:
     """Return the bytes of text by ISO 639 code, under an empty string where it is unsure.
@@ -339,7 +339,7 @@ def measure_languages(text: str) -> Counter[str]:
     Code, addresses and markup do not count.
     """
     found: Counter[str] = Counter()
-    prose = _NO_PROSE.sub(" ", text)
+    prose = _NOISE.sub(" ", text)
     for start in range(0, len(prose), _PIECE):
         piece = prose[start : start + _PIECE]
         if any(map(str.isalpha, piece)):

@@ -76,7 +76,7 @@ def _get_kind(character: str) -> int:
 
 
 class _Rule(NamedTuple):
-    """A form of secret: literals in lower case, the pattern, and the check of its first group.
+    """A form of secret: literals, the pattern, and the check of its group or of all it matches.
 
     A literal is a part of the secret or of the word that holds it.
     """
@@ -86,8 +86,7 @@ class _Rule(NamedTuple):
     check: Callable[[str], bool] = _is_key
 
 
-_BEFORE, _START = r"(?<![A-Za-z0-9_])", r"(?<![A-Za-z0-9_-])"
-_AFTER = r"(?![A-Za-z0-9_])"
+_BEFORE = r"(?<![A-Za-z0-9_])"
 _PEM = "-----BEGIN "
 
 _RULES = (
@@ -98,36 +97,11 @@ _RULES = (
         r"|[A-Za-z0-9+/=]{20,}+|[A-Za-z0-9+/]{1,19}={0,2}(?=(?:\s|\\[nr]){0,4}-----END))++)",
         bool,
     ),
-    _Rule(("AKIA", "ASIA"), _BEFORE + r"((?:AKIA|ASIA)[A-Z0-9]{16})" + _AFTER),
-    _Rule(("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), _BEFORE + r"(gh[pousr]_[A-Za-z0-9]{36,255})"),
-    _Rule(("github_pat_",), _BEFORE + r"(github_pat_[A-Za-z0-9_]{50,255})"),
-    _Rule(("glpat-", "gldt-", "glrt-"), _BEFORE + r"(gl(?:pat|dt|rt)-[\w.-]{20,255})"),
-    _Rule(
-        ("xox", "xapp-"),
-        _BEFORE + r"(xox[abeoprs]-[\w-]{10,255}|xapp-\d-[\w-]{20,255})",
-        _is_random,
+    *(
+        _Rule(tuple(literals.split()), _BEFORE + pattern, check)
+        for table, check in (("secret_keys", _is_key), ("random_keys", _is_random))
+        for literals, pattern in load_words(table).items()
     ),
-    _Rule(("hooks.slack.com/",), r"hooks\.slack\.com/services/(T\w{6,20}/B\w{6,20}/\w{16,40})"),
-    _Rule(("sk_", "rk_"), _BEFORE + r"([sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,255})"),
-    _Rule(("whsec_",), _BEFORE + r"(whsec_[A-Za-z0-9+/=]{24,255})"),
-    _Rule(("sk-",), _START + r"(sk-[\w-]{20,255})", _is_random),
-    _Rule(("AIza",), _BEFORE + r"(AIza[\w-]{35})" + _AFTER),
-    _Rule(("GOCSPX-", "ya29."), _BEFORE + r"(GOCSPX-[\w-]{28}|ya29\.[\w-]{20,2048})"),
-    _Rule(("eyJ",), _START + r"(eyJ[\w-]{8,4096}\.eyJ[\w-]{8,4096}\.[\w-]{10,4096})"),
-    _Rule(("npm_",), _BEFORE + r"(npm_[A-Za-z0-9]{36})" + _AFTER),
-    _Rule(("pypi-Ag",), _BEFORE + r"(pypi-Ag[\w-]{50,512})"),
-    _Rule(("hf_",), _BEFORE + r"(hf_[A-Za-z0-9]{30,40})" + _AFTER),
-    _Rule(("SG.",), _BEFORE + r"(SG\.[\w-]{20,24}\.[\w-]{39,50})"),
-    _Rule(
-        ("shpat_", "shpca_", "shppa_", "shpss_"),
-        _BEFORE + r"(shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32})" + _AFTER,
-    ),
-    _Rule(("_v1_",), _BEFORE + r"(do[opr]_v1_[a-f0-9]{64})" + _AFTER),
-    _Rule(("dapi",), _BEFORE + r"(dapi[a-f0-9]{32})" + _AFTER),
-    _Rule(("hvs.", "hvb."), _BEFORE + r"(hv[sb]\.[\w-]{24,300})"),
-    _Rule(("gsk_", "xai-", "tskey-"), _BEFORE + r"((?:gsk_|xai-|tskey-[a-z]+-)[\w-]{20,120})"),
-    _Rule(("AGE-SECRET-KEY-",), _BEFORE + r"(AGE-SECRET-KEY-1[0-9A-Z]{58})" + _AFTER),
-    _Rule((":AA",), _BEFORE + r"(\d{8,10}:AA[\w-]{33})" + _AFTER),
     _Rule(
         ("@",),
         r"[a-z]://[^\s/?#:@\"'`<>\[\]]{0,128}:([^\s/?#@\"'`<>]{6,256}+)@[\w\[]",
@@ -167,10 +141,10 @@ def mask_secrets(text: str) -> str:
     spans: list[tuple[int, int]] = []
     if has_long or "@" in text:
         spans += [
-            match.span(1)
+            match.span(match.lastindex or 0)
             for rule in dict.fromkeys(rule for literal, rule in _BY_LITERAL if literal in text)
             for match in _compile(rule.pattern).finditer(text)
-            if rule.check(match[1])
+            if rule.check(match[match.lastindex or 0])
         ]
     if has_mixed:
         spans += _find_assigned(text)

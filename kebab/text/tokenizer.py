@@ -38,10 +38,11 @@ _match_decimal_comma = re.compile(r"\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{1,2}").fullma
 _match_numbered = re.compile(r"(\d+)([^\W\d_]+)|([^\W\d_]{2,})(\d+)").fullmatch
 """`512GB`, `Python3`: a number and a word, of one letter only behind the number."""
 
-_match_suffixed = re.compile(r"[vV]?(\d+(?:\.\d+)+)[-_.]?([^\W_][\w.-]*)").fullmatch
-"""`v2.10.3-rc1`, `1.5kg`: a dotted number and what follows it."""
+_match_release = re.compile(
+    r"(?:[vV]|([^\W\d_]{2,}))?(\d+(?:\.\d+)+)(?:[-_.]?([^\W_][\w.-]*))?"
+).fullmatch
+"""`v2.10.3-rc1`, `1.5kg`, `Python3.11`: a dotted number with what stands before or behind it."""
 
-_match_release = re.compile(r"([^\W\d_]{2,})(\d+(?:\.\d+)+)").fullmatch
 _split_parts = re.compile(r"[-._',+#^]+").split
 _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
 _has_humps = re.compile("[a-z].*[A-Z]|[A-Z].*[a-z]").search
@@ -162,17 +163,14 @@ def _tokenize_compound(unit: str) -> Iterator[str]:
     if number := read_number(unit):
         yield from _tokenize_number(number)
         return
-    if suffixed := _match_suffixed(unit):
-        yield from _tokenize_linked(suffixed[2])
-        yield from _tokenize_number(suffixed[1])
-        yield from _tokenize_word(join_parts("".join(suffixed.groups())))
-        return
     if release := _match_release(unit):
-        name, version = release.groups()
-        yield from _tokenize_word(name)
+        name, version, suffix = release.groups("")
+        for part in filter(None, (name, suffix)):
+            yield from _tokenize_linked(part)
         yield from _tokenize_number(version)
-        yield from _tokenize_word(name + version.partition(".")[0])
-        yield from _tokenize_word(name + version.replace(".", ""))
+        if name:
+            yield from _tokenize_word(name + version.partition(".")[0])
+        yield from _tokenize_word(join_parts(name + version + suffix))
         return
     parts: list[str] = []
     for word in filter(None, _split_parts(unit)):

@@ -20,7 +20,7 @@ from kebab.parse.text.markdown_noise import (
     replace_tabs,
     translate_panics,
 )
-from kebab.text.normalize import merge_spans
+from kebab.text.normalize import blank_spans, merge_spans
 
 _ADDRESS = re.compile(
     r"(?:(?:https?|ftp|file)://|www\.|mailto:)[^\s<>\"`|（）［］「」、。，；：！？]+"
@@ -392,13 +392,8 @@ def _read_visible(body: str, ranges: Sequence[Span]) -> tuple[BodyParts, Sequenc
 
 
 def _blank(text: str, spans: Iterable[Span]) -> str:
-    """Return a text of the same length with blanks in spans, which are in order."""
-    parts, done = [], 0
-    for start, end in spans:
-        lines = text[start:end].split("\n")
-        parts += [text[done:start], "\n".join([" " * len(line) for line in lines])]
-        done = end
-    return "".join([*parts, text[done:]])
+    """Return a text of the same length with blanks in spans, which are in order; lines stay."""
+    return blank_spans(text, _split_lines(text, spans))
 
 
 def _build_front_matter(text: str, block: FrontBlock) -> FrontMatterUse:
