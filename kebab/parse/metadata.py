@@ -182,10 +182,9 @@ _LONG_KEY_LINE = re.compile(r"[\w.-]+(?: [\w.-]+){1,2}:[ \t]*[\[{\"'&*!%@`]")
 _FIELD_LINE = re.compile(r"^([\w -]{1,40}?)(?:(?<![ \t])[ \t]++)?[:=][ \t]*+(\S.*)$", re.MULTILINE)
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
 _MAX_KEY_WORDS = 4
-_PROPERTY = re.compile(r"(?:- )?(?P<key>[A-Za-z][\w -]{0,40}?)::(?:[ \t]+(?P<value>.*))?\Z")
 _INLINE_FIELD = re.compile(
     r"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?[*_]{0,2}(?P<key>[^\W\d_][\w /-]{0,40}?)[*_]{0,2}"
-    r"::[ \t]+(?P<value>\S.{0,1000})$"
+    r"::(?:[ \t]+(?P<value>\S.{0,1000}))?$"
     r"|[\[(](?P<inner>[^\W\d_][\w /-]{0,40}?)::[ \t]+"
     r"(?P<text>[^\[\]()\n]*(?:\[\[[^\[\]\n]*\]\])?)[\])]",
     re.MULTILINE,
@@ -279,8 +278,8 @@ def read_properties(body: str) -> dict[str, str]:
     """
     fields: dict[str, str] = {}
     for line in body.lstrip("\n").split("\n", _MAX_PROPERTIES)[:_MAX_PROPERTIES]:
-        match = _PROPERTY.match(line.strip()[:1_000])
-        if match is None:
+        match = _INLINE_FIELD.match(line.rstrip()[:1_000])
+        if match is None or match["key"] is None:
             break
         fields.setdefault(match["key"].strip().lower(), (match["value"] or "").strip())
     return fields
@@ -301,10 +300,10 @@ def read_inline_metadata(body: str, code: Iterable[tuple[int, int]]) -> Metadata
         match.group("key", "value", "inner", "text")
         for match in _INLINE_FIELD.finditer("\n".join(lines))
     )
-    pairs = ((key or inner, value or text) for key, value, inner, text in found)
-    more = (
-        pair for key, value in pairs for pair in _iterate_properties(key.strip().casefold(), value)
+    pairs = (
+        ((key or inner).strip().casefold(), value or text) for key, value, inner, text in found
     )
+    more = (pair for key, value in pairs if value for pair in _iterate_properties(key, value))
     properties = tuple(dict.fromkeys((*metadata.properties, *more)))
     return metadata._replace(properties=properties[:_MAX_VALUES])
 

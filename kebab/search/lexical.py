@@ -475,8 +475,9 @@ class _FormFinder:
 
     def _find_ending(self, word: str) -> _Form | None:
         """Return the words that differ by an ending of some language."""
-        start = word[: max(_SHORTEST_START, len(word) * 2 // 3)]
-        words = self._library.list_tokens(start)
+        if len(word) < _SHORTEST_INNER:
+            return None
+        words = self._library.list_tokens(word[: max(_SHORTEST_START, len(word) * 2 // 3)])
         return self._select(one for one in words if share_stem(word, one))
 
     def _select(self, tokens: Iterable[str]) -> _Form | None:
