@@ -23,7 +23,7 @@ from msgspec import Struct
 from kebab.core.documents import Edit
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
-from kebab.text.normalize import split_names
+from kebab.text.normalize import load_words, split_names
 from kebab.text.stop_words import load_stop_words
 
 _SAMPLE = 32_768
@@ -44,32 +44,9 @@ _EXCLUDED = [
 ]
 """The codecs of several bytes, whose texts were looked for before, and those of few files."""
 
-_WESTERN_LETTERS = {
-    "de": "äöüß",
-    "fr": "àâæçéèêëîïôœùûüÿ",
-    "es": "áéíñóúü",
-    "it": "àèéìíîòóùú",
-    "pt": "áâãàçéêíóôõúü",
-    "nl": "áéèëïíóöüú",
-    "sv": "åäöé",
-    "da": "æøåé",
-    "no": "æøåéòóô",
-    "fi": "äöåšž",
-    "et": "äöõüšž",
-    "ca": "àçèéíïòóúü·",
-    "ga": "áéíóú",
-}
-_CENTRAL = {
-    "pl": "ąćęłńóśźż",
-    "cs": "áčďéěíňóřšťúůýž",
-    "sk": "áäčďéíĺľňóôŕšťúýž",
-    "hu": "áéíóöőúüű",
-    "ro": "ăâîşţ",
-    "hr": "čćđšž",
-    "sl": "čšž",
-    "de": "äöüß",
-}
-_BALTIC = {"lt": "ąčęėįšųūž", "lv": "āčēģīķļņšūž", "et": "äöõüšž", "pl": "ąćęłńóśźż"}
+_WESTERN_LETTERS, _CENTRAL, _BALTIC = map(
+    load_words, ("western_letters", "central_letters", "baltic_letters")
+)
 _ANY_WESTERN = "".join(sorted(set("".join(_WESTERN_LETTERS.values()))))
 _LANGUAGES = {
     "cp1252": {**_WESTERN_LETTERS, "is": "áðéíóúýþæö", "en": _ANY_WESTERN},

@@ -16,6 +16,7 @@ from kebab.core.media import (
     get_media_type,
     is_built_in,
 )
+from kebab.text.normalize import load_words
 
 
 class UnsupportedFormat(NamedTuple):
@@ -25,66 +26,16 @@ class UnsupportedFormat(NamedTuple):
     hint: str = ""
 
 
-_DOCUMENTS = "save it as DOCX, PDF or HTML"
-_TO_DOCX = "soffice --headless --convert-to docx FILE"
-_TO_PDF = "soffice --headless --convert-to pdf FILE"
-_TO_EPUB = "ebook-convert FILE FILE.epub"
-_DRAWING = "export it as PDF"
-_ARCHIVE = "extract it; zip archives are read with `ingest.archives`"
-
-_UNREAD = (
-    ("Hangul markup", _DOCUMENTS, "hml"),
-    ("Pages document", "export it as DOCX or PDF", "pages"),
-    ("Numbers workbook", "export it as XLSX or CSV", "numbers"),
-    ("WordPerfect document", _TO_DOCX, "wpd wps wp"),
-    ("Ichitaro document", _DOCUMENTS, "jtd jtt"),
-    ("old OpenOffice document", _TO_PDF, "sxw sxc sxi"),
-    ("XPS document", "save it as PDF", "xps oxps"),
-    ("PostScript", "convert it with `ps2pdf`", "ps eps"),
-    ("AbiWord document", _TO_DOCX, "abw zabw"),
-    ("DjVu document", "ddjvu -format=pdf FILE FILE.pdf", "djvu djv"),
-    ("Kindle book", _TO_EPUB, "mobi azw azw3 kfx"),
-    ("FictionBook", _TO_EPUB, "fb2 fbz"),
-    ("Publisher document", _TO_PDF, "pub"),
-    ("Visio drawing", _TO_PDF, "vsd vsdx"),
-    ("OneNote section", "export it as PDF or DOCX", "one onetoc2"),
-    ("Outlook mailbox", "export it as MBOX", "pst ost"),
-    ("Photoshop or Illustrator image", _DRAWING, "psd psb ai indd"),
-    ("design file", _DRAWING, "sketch fig xd xcf kra"),
-    ("CAD drawing", _DRAWING, "dwg dxf skp blend step stl"),
-    ("Access database", "save it as XLSX or CSV", "mdb accdb"),
-    ("compiled help", "extract it as HTML", "chm hlp"),
-    ("archive", _ARCHIVE, "zip tar gz tgz bz2 tbz2 xz txz zst 7z rar lz lz4 lzma br cab z egg"),
-    ("archive", _ARCHIVE, "zipx"),
-    ("image", "", "png jpg jpeg gif bmp tif tiff webp heic heif ico icns avif jxl raw cr2 nef dng"),
-    ("image", "", "tga svgz"),
-    # Its few words are those of a drawing, and its paths would be thousands of passages.
-    ("vector image", "", "svg"),
-    ("audio", "", "mp3 wav flac ogg oga opus m4a aac wma aiff mid midi amr"),
-    ("video", "", "mp4 mkv mov avi webm wmv m4v mpg mpeg flv 3gp"),
-    ("font", "", "ttf otf woff woff2 eot ttc pfb"),
-    ("program or library", "", "exe dll so dylib a o obj lib class jar war pyc pyo pyd wasm bin"),
-    ("program or library", "", "elf msi apk ipa app com deb rpm whl node nupkg crx xpi"),
-    ("disk image", "", "iso img dmg vmdk vdi qcow2"),
-    ("database", "", "db sqlite sqlite3 db3 dbf frm ibd lmdb lance db-wal db-shm"),
-    ("database", "", "sqlite-wal sqlite-shm rdb realm"),
-    ("data file", "", "parquet arrow feather avro orc h5 hdf5 npy npz pkl pickle mat rds rdata"),
-    ("data file", "", "sav dta nc tfrecord pt pth onnx safetensors gguf ckpt joblib msgpack pb mo"),
-    ("data file", "", "dat idx pack bson cbor"),
-    ("key, certificate or Keynote presentation", "", "key pem crt cer der p12 pfx jks gpg pgp"),
-    ("key, certificate or Keynote presentation", "", "sig kdbx keystore ppk"),
-    ("environment file with secrets", "", "env envrc"),
-    ("temporary or generated file", "", "tmp temp swp swo bak lock pid map part crdownload min.js"),
-    ("temporary or generated file", "", "cache orig rej torrent ds_store lnk"),
-)
-"""The label, the hint and the suffixes of each format, first those that can be made readable."""
-
+_HINTS = load_words("unread_hints")
 UNREAD_FORMATS = {
-    f".{suffix}": UnsupportedFormat(label, hint)
-    for label, hint, suffixes in _UNREAD
+    f".{suffix}": UnsupportedFormat(label, _HINTS.get(label, ""))
+    for label, suffixes in load_words("unread_formats").items()
     for suffix in suffixes.split()
 }
-"""The formats that are not read by their suffixes, first those that can be made readable."""
+"""The formats that are not read by their suffixes, first those that can be made readable.
+
+Of SVG the few words are those of a drawing, and its paths would be thousands of passages.
+"""
 
 
 def describe_unsupported(suffix: str) -> UnsupportedFormat | None:
@@ -181,20 +132,7 @@ def holds_secret(path: str, data: bytes) -> bool:
 
 
 _SHEBANG = re.compile(rb"#!\s*+(?:[^\s/]*+/)*+(?:env\s+(?:-\S+\s+)*)?(?:[^\s/]*+/)*+([A-Za-z]+)")
-_INTERPRETERS = {
-    **dict.fromkeys(("sh", "bash", "dash", "ksh", "zsh"), ".sh"),
-    **dict.fromkeys(("node", "deno", "bun"), ".js"),
-    "python": ".py",
-    "pypy": ".py",
-    "ruby": ".rb",
-    "perl": ".pl",
-    "php": ".php",
-    "lua": ".lua",
-    "Rscript": ".r",
-    "awk": ".awk",
-    "gawk": ".awk",
-    "tclsh": ".tcl",
-}
+_INTERPRETERS = load_words("interpreters")
 _JSON = re.compile(rb'(?:\{\s*(?:"[^"\n]{0,200}"\s*:|\}\s*\Z)|\[\s*(?:[\[{"]|-?\d+\s*,))')
 _MBOX = re.compile(rb"From \S+ .{0,80}\d{4}\r?\n[A-Za-z-]+:")
 _MAIL_HEADER = re.compile(

@@ -16,7 +16,7 @@ from msgspec import Struct
 from kebab.core.files import GIT_FILE, OWN_FILE, ScanRules, get_suffix
 from kebab.errors.system import translate_import_errors
 from kebab.source.content import holds_secret, may_hold_secret
-from kebab.text.normalize import split_names
+from kebab.text.normalize import load_words, split_names
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -30,24 +30,7 @@ PROGRAM_FOLDERS = split_names(
 )
 """Folders without notes."""
 
-_NODE, _GRADLE = "package.json", "build.gradle build.gradle.kts settings.gradle settings.gradle.kts"
-_PYTHON = "pyproject.toml setup.py setup.cfg"
-_MANIFESTS = {
-    "_build": "_config.yml conf.py dune-project mix.exs rebar.config",
-    "_site": "_config.yml",
-    "bak": "config.edn",
-    "build": f"{_NODE} {_PYTHON} {_GRADLE} pubspec.yaml",
-    "deps": "mix.exs",
-    "dist": f"{_NODE} {_PYTHON}",
-    "out": f"{_NODE} {_GRADLE}",
-    "pods": "podfile",
-    "public": "gatsby-config.js gatsby-config.ts hugo.json hugo.toml hugo.yaml",
-    "site": "mkdocs.yml",
-    "target": "build.sbt cargo.toml pom.xml project.clj",
-    "vendor": "composer.json go.mod",
-    "version-files": "config.edn",
-    "zig-out": "build.zig",
-}
+_MANIFESTS = load_words("manifests")
 """The manifests of build tools, and of Logseq, by the folder that the tool writes beside them."""
 
 _MARKERS = {

@@ -3,6 +3,7 @@
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,12 @@ _ROOTS = {source.name: source.root for source in (NOTES, OTHER)}
 
 def passes(row: DocumentRow, filters: Filters) -> bool:
     """Return whether a document passes every filter that is set."""
+    for name in ("tag", "lang", "property"):
+        given = getattr(filters, name)
+        without = [one for one in given if one.startswith("!")]
+        if any(passes(row, Filters(**{name: (one[1:],)})) for one in without):
+            return False
+        filters = replace(filters, **{name: tuple(one for one in given if one not in without)})
     return all(
         (
             not filters.tag or _has_tag(row, filters.tag),

@@ -407,6 +407,9 @@ FILTERS = (
     Filters(property=("due<2024-08",)),
     Filters(property=("due>1 June 2024",)),
     Filters(property=("due",)),
+    Filters(property=("due=2024",)),
+    Filters(property=("due<=2024-07", "!status=done")),
+    Filters(tag=("work", "!work/kebab"), lang=("!ko",)),
     Filters(property=("nothing",), tag=("work",)),
 )
 

@@ -32,6 +32,7 @@ FRENCH = "# Café\n\nÇa dépend du naïve garçon, à Noël. token\n"
         (CHINESE, "gb18030", "gb18030"),
         (TAIWAN, "big5", "big5"),
         (FRENCH, "latin-1", "cp1252"),
+        ("# Θεσσαλονίκη\n\nΤο βράδυ φάγαμε ψάρι.\n", "cp1253", "cp1253"),
         ("# “Smart” — fine… 25 °C token\n", "cp1252", "cp1252"),
     ],
 )

@@ -5,6 +5,7 @@ from kebab.parse.metadata import (
     build_metadata,
     merge_metadata,
     read_front_matter,
+    read_inline_metadata,
     read_properties,
     to_authors,
 )
@@ -291,3 +292,13 @@ def test_the_lines_at_the_head_of_a_page_are_its_properties(body, fields):
 def test_a_long_head_is_read_in_time():
     assert len(read_properties("".join(f"k{n}:: v\n" for n in range(100_000)))) == 100
     assert read_properties("a" * 1_000_000 + "::") == {}
+
+
+def test_fields_anywhere_in_a_note_are_properties_and_those_in_code_are_not():
+    body = "- who:: Ada Quill\n\nWe met [guide:: [[Bo]]] (fee:: 85).\n\nno:: code\n"
+
+    assert read_inline_metadata(body, [(4, 5)]).properties == (
+        ("who", "Ada Quill"),
+        ("guide", "[[Bo]]"),
+        ("fee", "85"),
+    )

@@ -46,6 +46,14 @@ def search(base, query):
         ("Abgabe am 9. Dezember 2022 im Büro.", "December 9 2022"),
         ("The game is on 06/23/2021 in town.", "23.6.2021"),
         ("会議は六月九日に開かれます。", "6月9日"),
+        ("Row 6F9619FF-8B86-D011-B42D is broken.", "6f9619ff-8b86-d011-b42d"),
+        ("The host 10.20.30.40 is up.", "10.20.30"),
+        ("We pay 0.00310000 a piece.", "0.0031"),
+        ("Hausratversicherung läuft.", "Hausrat-Versicherungen"),
+        ("Saunamökillä satoi.", "saunamökki"),
+        ("Megvettük a buszjegyeket.", "buszjegy"),
+        ("DİYARBAKIR karpuzu tatlı.", "diyarbakır"),
+        ("הגיעו החשבונות של המים.", "חשבון"),
     ],
 )
 def test_a_word_is_found_in_the_form_in_which_it_is_written(base, text, query):
@@ -56,6 +64,26 @@ def test_a_word_is_found_in_the_form_in_which_it_is_written(base, text, query):
     assert page.hits[0].chunk.path == "right.md"
     assert page.hits[0].confidence != "weak"
     assert page.absent_terms == ()
+
+
+def test_a_number_is_not_found_in_one_of_other_places(base):
+    base.add("a.md", "We have 42 chairs, 2 eggs and 5 apples.", embed=False)
+
+    assert search(base, "0.042").absent_terms == ("0.042",)
+    assert search(base, "2.5").absent_terms == ("2.5",)
+
+
+def test_a_word_of_the_file_name_is_found(base):
+    base.add("meeting acme.md", "# Kickoff\n\nWe cut the budget.", embed=False)
+
+    assert search(base, "acme").hits[0].confidence == "strong"
+
+
+def test_a_day_comes_before_another_day_of_the_month(base):
+    base.add("a.md", "The survey of 20 September 2041.", embed=False)
+    base.add("b.md", "A delivery on 14/09/2022 by van.", embed=False)
+
+    assert search(base, "14 September 2022").hits[0].chunk.path == "b.md"
 
 
 @pytest.mark.parametrize(

@@ -226,6 +226,7 @@ def test_words_are_listed_as_they_are_written(text, words):
         ("[client:Okonjo Ltd] [rating:>=4]", ("client=Okonjo Ltd", "rating>=4"), ""),
         ("[isbn:]", ("isbn",), ""),
         ("list[int:3] [1:2]", (), "list[int:3] [1:2]"),
+        ("ropes -[status:done]", ("!status=done",), "ropes"),
     ],
 )
 def test_properties_are_filters_in_brackets(text, conditions, plain):

@@ -67,6 +67,10 @@ def test_text_is_cut_into_tokens(text, tokens):
         ("1.2", "version 1.2.7"),
         ("3.11.4", "v3.11.4-rc1 and 3.11.4"),
         ("company", "the company’s goal"),
+        ("9F86D081", "9f86d081"),
+        ("2x4", "2×4"),
+        ("کتاب", "کتاب‌ها"),
+        ("חשבון", "חשבונ"),
     ],
 )
 def test_a_query_matches_other_forms_of_its_words(query, text):
