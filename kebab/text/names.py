@@ -31,7 +31,7 @@ _TITLE_WEIGHT, _FOLDER_WEIGHT, _VAGUE_WEIGHT = 0.97, 0.94, 0.94
 They are those of titles and aliases, of the file name behind its folder, and of `README`.
 """
 
-TITLE_RULE = "titles-v3"
+TITLE_RULE = "titles-v4"
 """The version of how titles are chosen; documents with those of another are parsed again."""
 
 _JOINT = re.compile(r"(?<=[^\W\d_])[-_]{1,40}+(?=\w)|(?<=\w)[-_]{1,40}+(?=[^\W\d_])")
