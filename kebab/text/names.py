@@ -149,13 +149,14 @@ def read_names(path: str, title: str, aliases: tuple[str, ...]) -> Names:
 
 
 def list_title_texts(title: str, path: str) -> tuple[str, ...]:
-    """Return the texts whose words all passages of a document have: its title, name and date.
+    """Return the texts whose words all passages of a document have.
 
-    The name of the file is left out where it has no other words than the title, or is vague.
+    They are its title, the words of its file name that the title lacks, and its date.
     """
     name = "" if is_vague(split_path(path)[1]) else read_file_name(path)
-    adds = not _collect_tokens(name) <= _collect_tokens(title)
-    return title, name if adds else "", find_date_in_path(path) or ""
+    units, known = split_units(normalize_for_index(name)), _collect_tokens(title)
+    others = [unit for unit in units if not known.issuperset(tokenize_unit(unit))]
+    return title, " ".join(others), find_date_in_path(path) or ""
 
 
 def _collect_tokens(name: str) -> frozenset[str]:
