@@ -379,7 +379,14 @@ class _FormFinder:
                 if one.start <= start and end <= one.end
             ]
             if inside and self._counts[one.token]:
-                found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,))}
+                tokens = [token for at in inside for token in tokenize_unit(self.units[at])]
+                self._counts.look_up(tokens)
+                words = (token for token in tokens if token.isalpha() and not is_dense(token))
+                # Of a day in no year, that in the same language comes first.
+                names = (
+                    tuple(filter(self._counts.__getitem__, words)) if one.value[0] == "-" else ()
+                )
+                found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,), names)}
         return found
 
     def _find_known(self, unit: str) -> _Form | None:

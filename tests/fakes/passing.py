@@ -19,9 +19,11 @@ def passes(row: DocumentRow, filters: Filters) -> bool:
     for name in ("tag", "lang", "property"):
         given = getattr(filters, name)
         without = [one for one in given if one.startswith("!")]
-        if any(passes(row, Filters(**{name: (one[1:],)})) for one in without):
+        unwanted: list[dict[str, Any]] = [{name: (one[1:],)} for one in without]
+        if any(passes(row, Filters(**one)) for one in unwanted):
             return False
-        filters = replace(filters, **{name: tuple(one for one in given if one not in without)})
+        wanted: dict[str, Any] = {name: tuple(one for one in given if one not in without)}
+        filters = replace(filters, **wanted)
     return all(
         (
             not filters.tag or _has_tag(row, filters.tag),
@@ -79,7 +81,7 @@ def _holds(value: str, sign: str, wanted: str) -> bool:
     """Compare numbers, and texts of the corpus: a link is named by its target."""
     found = value.casefold().replace("[[okonjo|o]]", "okonjo")
     known = {"1 june 2024": "2024-06-01"}
-    if re.fullmatch(r"\d{4}(-\d\d)?", wanted) and found.count("-") == 2:  # noqa: PLR2004
+    if re.fullmatch(r"\d{4}(-\d\d)?", wanted) and found.count("-") == 2:
         found = found[: len(wanted)]
     pair = (found, known.get(wanted, wanted))
     if all(re.fullmatch(r"[\d.]+", text) for text in pair):

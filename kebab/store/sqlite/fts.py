@@ -75,10 +75,11 @@ def build_condition(filters: Filters) -> Condition:
         values = given if isinstance(given, tuple) else ()
         without = tuple(value for value in values if value.startswith("!"))
         if not without or len(without) < len(values):
-            wanted = tuple(value for value in values if value not in without)
-            parts.append(CONDITIONS[name](replace(filters, **{name: wanted or given})))
+            wanted: Any = tuple(value for value in values if value not in without) or given
+            parts.append(CONDITIONS[name](replace(filters, **{name: wanted})))
         for value in without:
-            expression, bound = CONDITIONS[name](replace(filters, **{name: (value[1:],)}))
+            unwanted: dict[str, Any] = {name: (value[1:],)}
+            expression, bound = CONDITIONS[name](replace(filters, **unwanted))
             parts.append((f"NOT ({expression})", bound))
     sql = " AND ".join(f"({expression})" for expression, _ in parts) or "1"
     return sql, [value for _, values in parts for value in values]
