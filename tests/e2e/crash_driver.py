@@ -4,10 +4,8 @@
 from a call that writes is a step; at the given one, counted from 1, the process kills itself as
 `kill -9` does, after DELAY seconds when there is a delay. Step 0 is never reached.
 `reembed STEP DELAY DATA...` changes the model of each data directory in the same way.
-`dump DATA...` prints what each data directory holds, free of keys and of the order of writing.
 """
 
-import json
 import os
 import re
 import signal
@@ -133,6 +131,7 @@ def open_table(data: Path, version: str, fuse: Fuse) -> Any:
 
 
 def dump_library(data: Path) -> dict[str, Any]:
+    """Return what a data directory holds, free of keys and of the order of writing."""
     with SqliteReader(data) as reader:
         version = reader.get_value("embedding_version")
         assert version is not None, "the first run gave every chunk a vector"
@@ -177,9 +176,6 @@ def compute_fingerprint(vector: Any) -> str:
 
 
 def main(command: str, *arguments: str) -> None:
-    if command == "dump":
-        sys.stdout.write(json.dumps([dump_library(Path(data)) for data in arguments]))
-        return
     vars(vectors)["FLUSH_INTERVAL_S"] = 0.0  # so that every batch is a step
     roots = arguments[:1] if command == "ingest" else ()
     step, delay, *folders = arguments[len(roots) :]
@@ -189,7 +185,6 @@ def main(command: str, *arguments: str) -> None:
             ingest(roots[0], data, fuse)
         else:
             reembed(data, fuse)
-    sys.stdout.write(str(fuse.burnt))
 
 
 if __name__ == "__main__":

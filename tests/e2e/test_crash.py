@@ -1,6 +1,5 @@
 """Killed at any instant, the next run finishes the work: nothing lost, doubled or left over."""
 
-import json
 import random
 import shutil
 import signal
@@ -13,15 +12,33 @@ import pytest
 
 from kebab.store.sqlite.documents import KnownFiles
 from kebab.store.sqlite.reader import SqliteReader
+from tests.e2e.crash_driver import Fuse, dump_library, ingest, reembed
+
+pytestmark = pytest.mark.xdist_group("crash")  # one worker reads the first state
 
 ROOT = Path(__file__).resolve().parents[2]
 MOMENTS = 4
 SEED = 20
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _every_batch_is_a_step():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kebab.ingest.vectors.FLUSH_INTERVAL_S", 0.0)
+        yield
+
+
 def run_driver(*arguments):
+    """Return how a process ended that may have died at a step."""
     command = [sys.executable, "-m", "tests.e2e.crash_driver", *map(str, arguments)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def run_whole(work, *arguments):
+    """Do the same work to its end in this process; return the number of steps."""
+    fuse = Fuse(0, 0)
+    work(*arguments, fuse)
+    return fuse.burnt
 
 
 def write_note(number, extra=""):
@@ -64,21 +81,29 @@ def choose_moments(steps):
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory):
-    """Return the notes, a data directory of one clean run, and those of killed runs."""
-    folder = tmp_path_factory.mktemp("crash")
-    root, base, clean = folder / "notes", folder / "base", folder / "clean"
+def first(tmp_path_factory):
+    """Return notes, and a data directory that was made of them, which is to be copied."""
+    folder = tmp_path_factory.mktemp("first")
+    root, base = folder / "notes", folder / "base"
     write_first_state(root)
     base.mkdir()
-    assert run_driver("ingest", root, 0, 0, base).returncode == 0
+    run_whole(ingest, str(root), base)
+    return root, base
+
+
+@pytest.fixture(scope="module")
+def killed(first, tmp_path_factory):
+    """Return the notes, a data directory of one clean run, and those of killed runs."""
+    folder, (root, base) = tmp_path_factory.mktemp("killed"), first
+    clean = folder / "clean"
     write_second_state(root)
     shutil.copytree(base, clean)
-    steps = int(run_driver("ingest", root, 0, 0, clean).stdout)
+    steps = run_whole(ingest, str(root), clean)
     folders = [folder / f"killed-{number}" for number in range(MOMENTS)]
 
     def kill(data, moment):
         shutil.copytree(base, data)
-        return run_driver("ingest", root, *moment, data).returncode
+        return run_driver("ingest", root, *moment, data)
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         statuses = list(pool.map(kill, folders, choose_moments(steps)))
@@ -89,9 +114,9 @@ def killed(tmp_path_factory):
 def test_after_a_kill_the_next_run_ends_where_a_clean_run_does(killed):
     root, clean, folders = killed
 
-    again = run_driver("ingest", root, 0, 0, *folders)
-    assert again.returncode == 0, again.stderr
-    expected, *found = json.loads(run_driver("dump", clean, *folders).stdout)
+    for data in folders:
+        run_whole(ingest, str(root), data)
+    expected, *found = map(dump_library, (clean, *folders))
 
     assert expected["pending"] == expected["strays"] == 0
     assert expected["rows"] == expected["chunk_count"] == len(expected["vectors"]) > 100
@@ -105,7 +130,7 @@ def test_a_killed_first_run_leaves_what_it_has_not_read(tmp_path, step):
     write_first_state(root)
     data.mkdir()
 
-    assert run_driver("ingest", root, step, 0, data).returncode == -signal.SIGKILL
+    assert run_driver("ingest", root, step, 0, data) == -signal.SIGKILL
 
     with SqliteReader(data) as reader:
         known = KnownFiles(reader)
@@ -117,21 +142,18 @@ def test_a_killed_first_run_leaves_what_it_has_not_read(tmp_path, step):
 
 
 @pytest.fixture(scope="module")
-def changed(tmp_path_factory):
+def changed(first, tmp_path_factory):
     """Return the clean folder and the killed ones."""
-    folder = tmp_path_factory.mktemp("change")
-    root, base, clean = folder / "notes", folder / "base", folder / "clean"
-    write_first_state(root)
-    base.mkdir()
-    assert run_driver("ingest", root, 0, 0, base).returncode == 0
+    folder, (_, base) = tmp_path_factory.mktemp("change"), first
+    clean = folder / "clean"
     shutil.copytree(base, clean)
-    steps = int(run_driver("reembed", 0, 0, clean).stdout)
+    steps = run_whole(reembed, clean)
     moments = [(1, 0.0), *choose_moments(steps)[::2]]
     folders = [folder / f"killed-{number}" for number in range(len(moments))]
 
     def kill(data, moment):
         shutil.copytree(base, data)
-        return run_driver("reembed", *moment, data).returncode
+        return run_driver("reembed", *moment, data)
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         statuses = list(pool.map(kill, folders, moments))
@@ -139,13 +161,12 @@ def changed(tmp_path_factory):
     return clean, folders
 
 
-@pytest.mark.xdist_group("changed")
 def test_the_next_change_of_the_model_ends_where_a_clean_one_does(changed):
     clean, folders = changed
 
-    again = run_driver("reembed", 0, 0, *folders)
-    assert again.returncode == 0, again.stderr
-    expected, *found = json.loads(run_driver("dump", clean, *folders).stdout)
+    for data in folders:
+        run_whole(reembed, data)
+    expected, *found = map(dump_library, (clean, *folders))
 
     assert expected["files"] == [
         f"hashing-other-384-v1.{end}" for end in ("keys.npy", "lance", "vectors.npy")
