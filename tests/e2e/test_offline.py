@@ -70,6 +70,7 @@ def test_everything_works_by_words_and_vectors_follow(cut, read_lines):
     assert cut.json("schema")["stats"]["pending_embeddings"] == 2
 
     tiny_model.install_model(E5_SMALL, cut.models)
+    cut.own_process = False  # to save time
     filled = cut.json("ingest", cut.notes)
     hybrid = cut.json("search", "cat")  # it is the name of a note, so random weights do not matter
 

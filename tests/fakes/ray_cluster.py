@@ -13,7 +13,10 @@ from contextlib import suppress
 from pathlib import Path
 
 _ATTEMPTS = 3
-_NODE = ("--num-cpus=1", "--object-store-memory=150000000", "--disable-usage-stats", "--block")
+_NODE = (
+    *("--num-cpus=1", "--object-store-memory=150000000", "--block"),
+    *("--disable-usage-stats", "--include-log-monitor=false"),
+)
 
 
 class RayNodes:
@@ -33,6 +36,7 @@ class RayNodes:
             "--head",
             f"--port={port}",
             "--include-dashboard=false",
+            "--no-monitor",
             f"--temp-dir={self._folder}",
         )
         # Ray gives ports from 10002 on to its processes, unless it is told others.

@@ -14,10 +14,10 @@ STYLE = re.compile(
 def list_causes():
     """Return what parsers give as the cause of `ParseFailed`, with `…` for values."""
     for module in list_modules("kebab/parse"):
-        for node in ast.walk(module.syntax):
+        for node in module.nodes:
             if isinstance(node, ast.Call):
                 texts = [word.value for word in node.keywords if word.arg == "cause"]
-                if ast.unparse(node.func) == "build_refusal":
+                if isinstance(node.func, ast.Name) and node.func.id == "build_refusal":
                     texts += node.args[:1]
                 yield from filter(None, map(read_text, texts))
 

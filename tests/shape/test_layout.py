@@ -43,7 +43,7 @@ def test_no_function_is_too_long():
     long = {
         f"{module}: {node.name}": length
         for module in SOURCES
-        for node in ast.walk(module.syntax)
+        for node in module.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and (length := count_body_lines(node)) > LONGEST_FUNCTION
     }
@@ -69,7 +69,7 @@ def test_docstrings_hold_no_history():
     told = {
         f"{module}: {text}"
         for module in SOURCES
-        for node in ast.walk(module.syntax)
+        for node in module.nodes
         if isinstance(node, documented)
         and (text := ast.get_docstring(node))
         and HISTORY.search(text)

@@ -46,7 +46,7 @@ def find_participles(module: Module) -> list[str]:
     """Return the functions and methods of a module whose name is a bare participle."""
     return [
         f"{module.name}.{node.name}"
-        for node in ast.walk(module.syntax)
+        for node in module.nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and is_participle(node.name)
         and not is_property(node)

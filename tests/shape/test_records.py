@@ -49,7 +49,7 @@ def list_fields(node: ast.ClassDef) -> frozenset[str]:
 
 def list_classes(module: Module) -> dict[str, frozenset[str]]:
     """Return the fields of each class of a module, by its full name."""
-    found = [node for node in ast.walk(module.syntax) if isinstance(node, ast.ClassDef)]
+    found = [node for node in module.nodes if isinstance(node, ast.ClassDef)]
     return {f"{module.name}.{node.name}": list_fields(node) for node in found}
 
 

@@ -37,8 +37,8 @@ _NAMED = re.compile(rf"(?<![\w.])(?:{'|'.join(one for one in _CODES if '_' in on
 
 def list_literals(module: Module) -> Iterator[str]:
     """Yield every string of a module that is no docstring."""
-    prose = {id(node.value) for node in ast.walk(module.syntax) if isinstance(node, ast.Expr)}
-    for node in ast.walk(module.syntax):
+    prose = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr)}
+    for node in module.nodes:
         if isinstance(node, ast.Constant) and id(node) not in prose:
             text = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
             if isinstance(text, str):
@@ -55,9 +55,9 @@ def find_stray_codes(module: Module) -> list[str]:
 def list_signals_made(module: Module) -> Iterator[str]:
     """Yield the class of each signal that a module makes, by its name in the catalogue."""
     names = map_signal_names(module)
-    for node in ast.walk(module.syntax) if names else ():
+    for node in module.nodes if names else ():
         for part in list_calls(node):
-            name = names.get(ast.unparse(part), "")
+            name = names.get(read_name(part), "")
             if name in ROWS:
                 yield name
 
@@ -65,15 +65,22 @@ def list_signals_made(module: Module) -> Iterator[str]:
 def list_calls(node: ast.AST) -> list[ast.expr]:
     """Return what a node makes things of: what it calls, raises, or hands on to be called."""
     if isinstance(node, ast.Call):
-        handed = node.args[:1] if ast.unparse(node.func).endswith("partial") else []
+        handed = node.args[:1] if read_name(node.func).endswith("partial") else []
         return [node.func, *handed]
     return [node.exc] if isinstance(node, ast.Raise) and node.exc is not None else []
+
+
+def read_name(node: ast.expr) -> str:
+    """Return a name as it stands in the source, nothing for any other expression."""
+    if isinstance(node, ast.Attribute):
+        return f"{read_name(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def map_signal_names(module: Module) -> dict[str, str]:
     """Return the names under which a module knows the rows of the catalogue."""
     found: dict[str, str] = {}
-    for node in ast.walk(module.syntax):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and node.module == "kebab.errors.catalog":
             found |= {alias.asname or alias.name: alias.name for alias in node.names}
         if isinstance(node, ast.ImportFrom) and node.module == "kebab.errors":

@@ -36,6 +36,11 @@ class Module:
         """Its syntax tree."""
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of its syntax tree."""
+        return list(ast.walk(self.syntax))
+
     def __str__(self) -> str:
         return str(self.path.relative_to(self.root))
 

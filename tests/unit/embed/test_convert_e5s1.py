@@ -7,7 +7,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from kebab.embed.convert import SCALES, WORDS, parse_e5s1, read_blocks
-from kebab.embed.encoder import PieceFile, write_piece_file
+from kebab.embed.encoder import PieceFile
+from kebab.embed.install import PIECES_FILE
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import EPSILON, HEADS, HIDDEN, PIECES, E5S1Contents, pack_four_bit
 
@@ -79,16 +80,10 @@ def test_token_ids_equal_those_of_the_package(real_tokenizer):
     assert found == {name: [0, *case["ids"], 2] for name, case in CASES.items()}
 
 
-@pytest.fixture(scope="module")
-def real_pieces(e5_dir, tmp_path_factory):
-    target = tmp_path_factory.mktemp("pieces") / "pieces.db"
-    path = e5_dir / "tokenizer.json"
-    write_piece_file(path, Tokenizer.from_file(str(path)), target)
-    return PieceFile(target)
-
-
 @pytest.mark.weights
-def test_token_ids_without_loading_the_vocabulary_equal_those_of_the_package(real_pieces):
-    found = {name: real_pieces.encode([case["text"]])[0].ids for name, case in CASES.items()}
+def test_token_ids_without_loading_the_vocabulary_equal_those_of_the_package(e5_dir):
+    pieces = PieceFile(e5_dir / PIECES_FILE)
+
+    found = {name: pieces.encode([case["text"]])[0].ids for name, case in CASES.items()}
 
     assert found == {name: case["ids"] for name, case in CASES.items()}

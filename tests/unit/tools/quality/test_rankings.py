@@ -31,16 +31,11 @@ def run(capsys, *arguments):
     return [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
 
 
-def test_a_line_has_the_figures_of_a_set(capsys, sets, tmp_path):
-    (row,) = run(capsys, sets, "--bases", tmp_path / "bases", "--modes", "lexical")
-
-    assert row[:6] == ["notes/queries", "lexical", "2", "1.000", "1.000", "1.000"]
-
-
-def test_questions_without_an_answer_are_counted_as_related(capsys, sets, tmp_path):
+def test_a_line_has_the_figures_of_a_set_and_counts_what_is_related(capsys, sets, tmp_path):
     row = {"query": "When did Marta Klein meet Charles Babbage?", "near_doc": "ada.md"}
     (sets / "notes" / "unanswerable.jsonl").write_text(json.dumps(row))
 
     (row,) = run(capsys, sets, "--bases", tmp_path / "bases", "--modes", "lexical")
 
+    assert row[:6] == ["notes/queries", "lexical", "2", "1.000", "1.000", "1.000"]
     assert row[9] in {"0.000", "1.000"}
