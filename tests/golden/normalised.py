@@ -14,10 +14,12 @@ _FIXED: dict[str, Any] = {
     "bytes": 1,
     "bytes_freed": 1,
     "corpus_revision": 1,  # slow runs write in more steps
+    "current_revision": 2,
     "elapsed_ms": 1,
     "duration_ms": 1.0,
     "first_token_ms": 1.0,
     "holder_pid": 1,
+    "issued_revision": 1,
     "kebab_version": "0.0.0",
     "lancedb": 1,
     "latency_ms": 1.0,
@@ -43,6 +45,7 @@ _PATTERNS = (
     (re.compile(r"\.damaged-\d{8}T\d{6}Z"), ".damaged-20250101T000000Z"),
     (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:11434"),
     (re.compile(r"\bpid \d+"), "pid 1"),
+    (re.compile(r"\brevision \d+, now \d+"), "revision 1, now 2"),
     (re.compile(r"[\d,]+ MB free"), "1 MB free"),
     (re.compile(r"may open (?:[\d,]+|any number of) files"), "may open 1 files"),
 )

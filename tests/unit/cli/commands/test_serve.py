@@ -14,8 +14,9 @@ from tests.fakes.console import run
 from tests.fakes.waiting import wait_until
 from tests.shape.tree import ROOT
 
-SCRIPT = shutil.which("kebab", path=Path(sys.executable).parent) or "kebab"
-"""The installed command: worker processes import it again."""
+SCRIPT = shutil.which("kebab", path=Path(sys.executable).parent)
+PROGRAM = [SCRIPT] if SCRIPT else [sys.executable, "-m", "kebab"]
+"""The installed command, which worker processes import again; the module where there is none."""
 
 
 @pytest.mark.parametrize("flag", ["--status", "--stop"])
@@ -68,7 +69,7 @@ def start(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def start_server(*flags):
-        line = [SCRIPT, "serve", "--port", "0", "--json", *flags]
+        line = [*PROGRAM, "serve", "--port", "0", "--json", *flags]
         line += ["--data-dir", str(tmp_path / "data")]
         process = Popen(line, stdout=PIPE, stderr=PIPE, text=True, cwd=ROOT)
         started.append(process)
