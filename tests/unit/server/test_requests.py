@@ -65,6 +65,7 @@ def test_nothing_is_written_unless_the_server_allows_it(real, operation, tmp_pat
 
 def test_a_pattern_that_never_ends_stops_only_its_own_request(real, monkeypatch):
     monkeypatch.setattr("kebab.limits.matching.DEADLINE_S", 0.2)
+    monkeypatch.setattr("kebab.limits.worker.GRACE_S", 0.1)
     service = real(allow_write=True)
     answer(service, "ingest_text", encode_json(IngestTextRequest(text=b"a" * 60 + b"b", title="t")))
 
