@@ -44,6 +44,7 @@ def folder(tmp_path_factory, nodes):
     """A kebab with tiny models and notes; one of them no parser can read."""
     made = build_cli(tmp_path_factory.mktemp("ray"))
     made.environment |= nodes.environment
+    made.own_process = False  # of what uses no cluster, to save time
     made.install_models()
     chance = np.random.default_rng(7)
     for number in range(NOTES):
@@ -58,7 +59,7 @@ def folder(tmp_path_factory, nodes):
 
 @pytest.fixture(scope="module")
 def expected(folder):
-    assert ingest(folder, "local").reply["errors"] == 1
+    assert ingest_here(folder, "local")["errors"] == 1
     return read_state(folder, "local")
 
 
@@ -73,8 +74,8 @@ def finish(process):
     return Outcome(process.returncode, out, err)
 
 
-def ingest(folder, data, *arguments):
-    return finish(start(folder, data, *arguments))
+def ingest_here(folder, data):
+    return folder.json("--data-dir", data, "ingest", folder.notes)
 
 
 def read_library(path):
@@ -101,7 +102,7 @@ def check_state(found, expected):
 def read_state(folder, data):
     """Return what is stored with the ranking of a query, and the vectors by chunk."""
     state, vectors = read_library(folder.folder / data)
-    page = finish(folder.start("--data-dir", data, "search", QUERY, "--json")).reply
+    page = folder("--data-dir", data, "search", QUERY, "--json", status=1).reply
     return {**state, "hits": [(hit["chunk_id"], hit["rank"]) for hit in page["hits"]]}, vectors
 
 
@@ -139,12 +140,12 @@ def test_the_run_after_a_stopped_and_a_killed_driver_completes_their_work(folder
     process.kill()
     process.communicate()
 
-    assert ingest(folder, "driver").status == 0  # with or without a cluster
+    ingest_here(folder, "driver")  # with or without a cluster
     check_state(read_state(folder, "driver"), expected)
 
 
 def test_an_address_without_a_cluster_is_an_error(folder):
-    outcome = ingest(folder, "nowhere", "--ray", "127.0.0.1:9")
+    outcome = finish(start(folder, "nowhere", "--ray", "127.0.0.1:9"))
 
     assert outcome.error["code"] == "cluster_unreachable"
     assert outcome.error["details"]["address"] == "127.0.0.1:9"
