@@ -80,6 +80,13 @@ def test_a_block_or_drawer_that_is_never_closed_hides_nothing():
     ]
 
 
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_a_headline_ends_a_list(gap):
+    kinds = [kind for kind, _ in list_blocks(f"- one\n- two{gap}* Headline\n")]
+
+    assert kinds == [BlockKind.LIST, BlockKind.HEADING]
+
+
 def test_two_blank_lines_end_a_list():
     assert list_blocks("- one\n\n\n- two\n") == [
         (BlockKind.LIST, "- one"),
