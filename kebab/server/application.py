@@ -398,6 +398,7 @@ def build_config(site: Site) -> uvicorn.Config:
         h11_max_incomplete_event_size=_MOST_HEAD_BYTES,
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_GRACE_S,
+        timeout_worker_healthcheck=60,  # on a busy machine a worker takes long to begin
     )
 
 
