@@ -171,16 +171,13 @@ class LanceTable:
 
     def read(self) -> "tuple[KeyArray, HalfMatrix]":
         """Return the keys and vectors of the newest version, in the order of the table."""
-        import_library("numpy", FEATURE, "numpy")
-        import numpy as np
-
         with self._translate("read"):
             rows = self._open().to_arrow()
             keys, column = (rows.column(name).combine_chunks() for name in ("key", "vector"))
             numbers = column.flatten().to_numpy(zero_copy_only=False)
             if numbers.size != len(keys) * self._dimension:
                 raise StoreCorrupt(path=str(self._path), cause=DAMAGED)
-            vectors = numbers.reshape(len(keys), self._dimension).astype(np.float16, copy=False)
+            vectors = numbers.reshape(len(keys), self._dimension).astype("float16", copy=False)
             return keys.to_numpy(zero_copy_only=False), vectors
 
     def add(self, keys: "KeyArray", vectors: "HalfMatrix") -> None:
