@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
 from kebab.search.lexical import CAPITALISES_NOUNS, quote_phrase, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question, list_words
@@ -297,7 +298,8 @@ class _KnownWords(Struct, frozen=True, dict=True):
 def _detect_form(chunk: StoredChunk) -> WrittenForm:
     """Return the script and the language of a passage."""
     found = detect_written_form(chunk.text)
-    return WrittenForm(found.script, chunk.lang or found.language)
+    words_of_code = "en" if is_code(chunk.media) and found.script == "latin" else None
+    return WrittenForm(found.script, chunk.lang or found.language or words_of_code)
 
 
 def _count_shared(token: str) -> int:

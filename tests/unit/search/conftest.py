@@ -22,10 +22,8 @@ class Base:
         self.writer = SqliteWriter(folder, join_tokens, lambda: 1.0)
         self.writer.add_source(Source(name="notes", root=str(folder), kind="folder"))
 
-    def add(self, path, *texts, title="", tags=(), lang=None, embed=True, heading=(), date=None):
-        document = _document(
-            path, texts, title=title, tags=tags, lang=lang, heading=heading, date=date
-        )
+    def add(self, path, *texts, title="", tags=(), lang=None, embed=True, **given):
+        document = _document(path, texts, title=title, tags=tags, lang=lang, **given)
         self.writer.put_document(document)
         if embed:
             for chunk in self.writer.list_pending(1000):
@@ -56,7 +54,7 @@ def base(tmp_path):
     base.close()
 
 
-def _document(path, texts, *, title, tags, lang, heading, date):
+def _document(path, texts, *, title, tags, lang, heading=(), date=None, media="text/markdown"):
     owner = make_doc_id("notes", path)
     rows = tuple(
         ChunkRow(
@@ -80,7 +78,7 @@ def _document(path, texts, *, title, tags, lang, heading, date):
         source="notes",
         path=path,
         title=title or path,
-        media="text/markdown",
+        media=media,
         lang=lang,
         date=date,
         tags=tuple(tags),

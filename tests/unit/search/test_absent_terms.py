@@ -1,5 +1,6 @@
 import pytest
 
+from kebab.core.media import SOURCE
 from kebab.core.queries import Filters, Mode, Query
 
 
@@ -44,6 +45,13 @@ def test_a_compound_is_present_as_a_whole_or_by_its_parts(base, text, absent):
     base.add("a.md", "snake_case 1.2.30 c caf\u00e9")
 
     assert _find_absent(base, text) == absent
+
+
+def test_words_of_code_are_english(base):
+    base.add("a.c", "buffer->size = limit; scroll();", media=SOURCE)
+    base.add("b.c", "void back();", media=SOURCE)
+
+    assert _find_absent(base, "scrollback buffer size limit") == ("scrollback",)
 
 
 @pytest.mark.parametrize(
