@@ -89,10 +89,14 @@ def _dispatch(context: "CommandContext") -> int:
 
 def _end_process(context: "CommandContext", leave: "Callable[[int], NoReturn]") -> None:
     """Report the interruption once, and end the process without unwinding."""
+    import time
+
     from kebab.cli.errors import report_safely
     from kebab.errors.signal import Exit
 
-    if not context.error_reported:
+    if context.error_reported:
+        time.sleep(_GRACE_S)  # the report is being written
+    else:
         context.on_abort()
         report_safely(context, KeyboardInterrupt())
     leave(Exit.INTERRUPTED)

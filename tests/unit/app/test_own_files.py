@@ -14,10 +14,12 @@ from kebab.wire.ingest import IngestTextRequest
 from tests.fakes.review_store import make_run
 
 
-def test_the_lock_is_the_last_own_file(desk):
+def test_the_list_of_sources_is_the_first_own_file_and_the_lock_the_last(desk):
     files = list_own_files(desk.context())
 
     assert [path.name for path in files] == [
+        "sources.json",
+        "pictures.jsonl",
         "kebab.sqlite",
         "kebab.sqlite-wal",
         "kebab.sqlite-shm",
@@ -28,8 +30,6 @@ def test_the_lock_is_the_last_own_file(desk):
         "stdin",
         "import",
         "objects",
-        "sources.json",
-        "pictures.jsonl",
         "writer.lock",
     ]
     assert {path.parent for path in files} == {desk.data}
