@@ -161,6 +161,9 @@ _FEED_BYTES = 1 << 16
 _ENTITY = re.compile(rb"<\0*!\0*E\0*N\0*T\0*I\0*T\0*Y")
 """The declaration of an entity, in every encoding that expat reads."""
 
+_ROOT_FIRST = re.compile(rb"(?s)(?:\s|<\?(?>.*?\?>)|<!--(?>.*?-->))*+<[^!?\0]")
+"""What precedes the root element where it declares nothing."""
+
 Event: TypeAlias = tuple[Literal["start", "end"], Element]
 """The start or the end of an element."""
 
@@ -171,7 +174,7 @@ def read_events(data: bytes, name: str) -> Iterator[Event]:
     At its `end` an element is complete; clear it to keep memory small. Tags and attributes have
     their namespace in braces. `name` is the part's name, for errors.
     """
-    if _ENTITY.search(data):
+    if not _ROOT_FIRST.match(data) and _ENTITY.search(data):
         raise build_refusal(f"`{name}` declares XML entities")
     parser: XMLPullParser[Element] = XMLPullParser(("start", "end"))
     depth = 0

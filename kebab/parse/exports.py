@@ -27,6 +27,7 @@ from kebab.parse.text.data import DataParser, get_text, list_records, load_json
 from kebab.parse.text.markdown import MarkdownParser
 from kebab.parse.web.html import add_fragment
 from kebab.text.dates import parse_date
+from kebab.text.normalize import split_names
 
 _SLACK_LINK = re.compile(r"<([^<>|\s]+)(?:\|([^<>]*))?>")
 _UNSHOWN = "hidden messages, other branches, thoughts and fields of chats"
@@ -110,19 +111,7 @@ def _name(
     return f"{title} ({day})" if day else title, said
 
 
-_NO_WORDS = (
-    "node",
-    "parent",
-    "children",
-    "type",
-    "role",
-    "status",
-    "sender",
-    "id",
-    "url",
-    "slug",
-    "model",
-)
+_NO_WORDS = (*split_names("node parent children type role status sender id url slug model"),)
 """The ends of the keys whose values are no words of people."""
 
 

@@ -183,13 +183,16 @@ _FIELD_LINE = re.compile(r"^([\w -]{1,40}?)(?:(?<![ \t])[ \t]++)?[:=][ \t]*+(\S.
 _KEY = re.compile(r"[\w@$][\w .@$/-]{0,63}\Z")
 _MAX_KEY_WORDS = 4
 _INLINE_FIELD = re.compile(
-    r"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?[*_]{0,2}(?P<key>[^\W\d_][\w /-]{0,40}?)[*_]{0,2}"
-    r"::(?:[ \t]+(?P<value>\S.{0,1000}))?$"
-    r"|[\[(](?P<inner>[^\W\d_][\w /-]{0,40}?)::[ \t]+"
+    r"^[ \t>]*(?:[-*+][ \t]+(?:\[.\][ \t]+)?)?[*_]{0,2}"
+    r"(?P<key>[^\W\d_][\w /-]{0,40}?)(?<! )[*_]{0,2}::(?:[ \t]+(?P<value>\S.{0,1000}))?$"
+    r"|`[^`\n]*`|[\[(](?P<inner>[^\W\d_][\w /-]{0,40}?)::[ \t]+"
     r"(?P<text>[^\[\]()\n]*(?:\[\[[^\[\]\n]*\]\])?)[\])]",
     re.MULTILINE,
 )
-"""A field of Dataview: on a line of its own or of a list, or in brackets within a sentence."""
+"""A field of Dataview: on a line of its own or of a list, or in brackets within a sentence.
+
+Code in a line is matched to be passed over. A blank before the colons is that of Haskell.
+"""
 _MAX_PROPERTIES = 100
 
 
@@ -300,10 +303,9 @@ def read_inline_metadata(body: str, code: Iterable[tuple[int, int]]) -> Metadata
         match.group("key", "value", "inner", "text")
         for match in _INLINE_FIELD.finditer("\n".join(lines))
     )
-    pairs = (
-        ((key or inner).strip().casefold(), value or text) for key, value, inner, text in found
-    )
-    more = (pair for key, value in pairs if value for pair in _iterate_properties(key, value))
+    pairs = ((key or inner or "", value or text) for key, value, inner, text in found)
+    named = ((key.strip().casefold(), value) for key, value in pairs if value)
+    more = (pair for field in named for pair in _iterate_properties(*field))
     properties = tuple(dict.fromkeys((*metadata.properties, *more)))
     return metadata._replace(properties=properties[:_MAX_VALUES])
 

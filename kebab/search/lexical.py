@@ -290,10 +290,14 @@ _find_starts = re.compile(r"(?<!\S)(\w{2,})\*(?=\s|$)").findall
 
 
 class _Form(NamedTuple):
-    """A token of the index, or several, that stand for a word; of `others` each may, too."""
+    """A token of the index, or several, that stand for a word; of `others` each may, too.
+
+    Where it is not sure that they are the same word, the word itself stays in the query.
+    """
 
     tokens: tuple[str, ...]
     others: tuple[str, ...] = ()
+    is_sure: bool = True
 
 
 def use_known_forms(
@@ -305,8 +309,9 @@ def use_known_forms(
     found = finder.find_all()
     if not found:
         return parsed
-    kept = {unit for at, unit in enumerate(finder.units) if at not in found}
-    gone = {finder.units[at] for at in found} - kept
+    sure = {at for at, form in found.items() if not form or form.is_sure}
+    kept = {unit for at, unit in enumerate(finder.units) if at not in sure}
+    gone = {finder.units[at] for at in sure} - kept
     replaced = {token for unit in gone for token in tokenize_unit(unit)}
     replaced -= {token for unit in kept for token in tokenize_unit(unit)}
     forms = [form for form in found.values() if form]
@@ -425,7 +430,7 @@ class _FormFinder:
         form = self._find_spelling(word) or self._find_parts(word)
         if form or not self._is_lookup:
             return form
-        return self._find_starting(unit) or self._find_inner(word) or self._find_ending(word)
+        return self._find_starting(unit) or self._find_inner(word) or self._find_ending(unit)
 
     def _find_spelling(self, word: str) -> _Form | None:
         """Return a word in other letters, or a number without leading zeros."""
@@ -480,12 +485,14 @@ class _FormFinder:
             forms.add(re.sub(r"([kpt])\1(?=[aeiouyäö]$)", r"\1", word))
         return self._select(chain.from_iterable(map(self._library.list_tokens_around, forms)))
 
-    def _find_ending(self, word: str) -> _Form | None:
+    def _find_ending(self, unit: str) -> _Form | None:
         """Return the words that differ by an ending of some language."""
+        word, has_capital = join_parts(unit), unit[0].isupper()
         if len(word) < _SHORTEST_INNER:
             return None
         words = self._library.list_tokens(word[: max(_SHORTEST_START, len(word) * 2 // 3)])
-        return self._select(one for one in words if share_stem(word, one))
+        alike = (one for one in words if share_stem(word, one, has_capital=has_capital))
+        return (form := self._select(alike)) and form._replace(is_sure=has_capital)
 
     def _select(self, tokens: Iterable[str]) -> _Form | None:
         """Return the token in most passages as the form, and the next ones as others."""

@@ -177,7 +177,9 @@ _OPERATOR_PATTERN = (
     r"""|(?<!\S)-#(?P<tag>[^\s"]+)|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)"""
     r"""|(?<!\S)-?\[(?P<key>"[^"]+"|[^\W\d_][^\[\]":]*):(?P<wanted>[^\[\]]*)\](?!\S)"""
 )
-_NOT = re.compile(r"(?<=\S )(?:AND )?NOT (?=[\w#\[]|[a-z]*:?\")")
+_NOT = re.compile(r"(?<=\S )(?:AND )?NOT (?=[\w#\[]|[a-z]*:?\")|^\s*NOT (?=[#\[]|[a-z]+:[^\s:\"/])")
+"""The operator; at the beginning it is one before a filter only."""
+
 _QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
 """The only operator of a question in prose: `tar -x` and `note: this` are words there."""
 

@@ -124,9 +124,12 @@ def stem_word(word: str) -> str:
     return (_load_stemmer(name)(word) or word) if name else word
 
 
-def share_stem(one: str, other: str) -> bool:
-    """Return whether two lower-case words are forms of one in some language in Latin script."""
-    stemmers = map(_load_stemmer, _INFLECTED)
+def share_stem(one: str, other: str, *, has_capital: bool) -> bool:
+    """Return whether two lower-case words are forms of one in some language in Latin script.
+
+    One that was written with a capital is a name, which has no endings, or a noun of German.
+    """
+    stemmers = map(_load_stemmer, ("german",) if has_capital else _INFLECTED)
     return any(stem(one) == stem(other) for stem in stemmers)
 
 

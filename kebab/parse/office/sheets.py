@@ -263,10 +263,6 @@ _STYLED_CELL = re.compile(
     rb'<(?:\w{1,20}:)?c\s(?=[^<>]*?\bs="(\d{1,6})")[^<>]*?\br="([A-Z]{1,3})(\d{1,7})"'
 )
 _SHOWS_NUMBER = re.compile('[#0?"]')
-_NUMBER = re.compile("(?i)[dmyhs]|general")
-_SCIENTIFIC = re.compile(r"[#0?]+(?:\.([#0?]+))?E[-+][#0?]+")
-_FRACTION = re.compile(r"([#0?]+\s+)?[#0?]+/([#?0]+|\d+)")
-_PATTERN = re.compile("[#0?](?:[^%]*[#0?])?,*")
 _NUMBER = re.compile(r"-?\d[\d.]*")
 _LONGEST_TYPED = 10
 """A stored number with more characters was computed, and nobody searches for it."""

@@ -112,6 +112,15 @@ def decode_declared(data: bytes, codec: str) -> Decoded | None:
 DROP = "data-kebab-drop"
 """The attribute that marks the elements that are no content."""
 
+_MAX_DEPTH = 5_000
+"""The deepest nesting that is parsed; the time of the parser grows with its square."""
+
+_NESTING_TAG = re.compile(
+    "<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr|p|li|dt|dd|tr"
+    "|td|th|option|thead|tbody|tfoot|colgroup)[\\s/>])[a-zA-Z][^<>]*(?<!/)>"
+)
+"""Tags of elements but those without an end tag, or that end where the next of a kind begins."""
+
 _TAG = re.compile(r"<[^<>]*>")
 _HEAD = 2_000
 _XHTML = re.compile("<\\?xml|<html[^>]{0,200} xmlns=", re.IGNORECASE)
@@ -201,8 +210,10 @@ class Page:
 
         Raises:
             DependencyMissing: The HTML parser is not installed.
-            ValueError: The HTML parser refuses the page.
+            ValueError: The HTML parser refuses the page, or its elements are nested too deeply.
         """
+        if _is_too_deep(text):
+            raise ValueError(f"elements are nested more than {_MAX_DEPTH:,} levels deep")
         with translate_import_errors("reading HTML", "selectolax"):
             from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
@@ -412,6 +423,17 @@ def _close_elements(text: str) -> str:
         found = _EMPTY_ELEMENT.fullmatch(part, start) if start >= 0 else None
         parts[number] = f"{part}></{found[1]}>" if found else f"{part}/>"
     return "".join([*parts, tail])
+
+
+def _is_too_deep(text: str) -> bool:
+    """Return whether elements are nested more deeply than the parser reads in linear time."""
+    depth = 0
+    if text.count("<") > _MAX_DEPTH:
+        for end in _NESTING_TAG.findall(text):
+            depth = max(0, depth - 1) if end else depth + 1
+            if depth > _MAX_DEPTH:
+                return True
+    return False
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":

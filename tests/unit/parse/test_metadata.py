@@ -295,10 +295,10 @@ def test_a_long_head_is_read_in_time():
 
 
 def test_fields_anywhere_in_a_note_are_properties_and_those_in_code_are_not():
-    body = "- who:: Ada Quill\n\nWe met [guide:: [[Bo]]] (fee:: 85).\n\nno:: code\n"
+    body = "- who:: Ada\n\nWe met [guide:: [[Bo]]] (fee:: 85).\n\nno:: code\nf :: Int `[no:: x]`"
 
     assert read_inline_metadata(body, [(4, 5)]).properties == (
-        ("who", "Ada Quill"),
+        ("who", "Ada"),
         ("guide", "[[Bo]]"),
         ("fee", "85"),
     )

@@ -96,6 +96,12 @@ def test_a_page_that_the_library_refuses_is_damaged(monkeypatch):
     assert refusal.value.cause == "damaged: too long"
 
 
+def test_a_page_of_great_depth_is_refused_and_one_of_open_elements_is_read():
+    with pytest.raises(ParseFailed, match="more than 5,000 levels deep"):
+        parse("<div>" * 100_000 + "deep")
+    assert parse("<p>a<br>" * 6_000 + "<svg>" + "<use/>" * 6_000).text
+
+
 @given(pieces=PIECES)
 def test_every_word_of_a_page_without_a_main_element_is_kept(pieces):
     page = "".join(f"<{'/' if end else ''}{tag}>\n{word} " for tag, end, word in pieces)
