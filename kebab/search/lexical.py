@@ -290,10 +290,7 @@ _find_starts = re.compile(r"(?<!\S)(\w{2,})\*(?=\s|$)").findall
 
 
 class _Form(NamedTuple):
-    """A token of the index, or several, that stand for a word; of `others` each may, too.
-
-    Where it is not sure that they are the same word, the word itself stays in the query.
-    """
+    """Tokens that stand for a word, beside it unless that is sure; of `others` each may, too."""
 
     tokens: tuple[str, ...]
     others: tuple[str, ...] = ()

@@ -125,10 +125,7 @@ def stem_word(word: str) -> str:
 
 
 def share_stem(one: str, other: str, *, has_capital: bool) -> bool:
-    """Return whether two lower-case words are forms of one in some language in Latin script.
-
-    One that was written with a capital is a name, which has no endings, or a noun of German.
-    """
+    """Return whether two words are forms of one; of a name or noun with a capital in German."""
     stemmers = map(_load_stemmer, ("german",) if has_capital else _INFLECTED)
     return any(stem(one) == stem(other) for stem in stemmers)
 

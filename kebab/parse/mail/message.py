@@ -323,10 +323,13 @@ class MhtmlParser:
             raise build_refusal("not a saved page: it has no HTML")
         try:
             content = read_parts(read_text(pages[0], html=True))
-            for frame in pages[1:]:
-                add_fragment(content.builder, read_text(frame, html=True), 1)
         except ValueError as fault:
             raise build_refusal(f"damaged: {fault}") from fault
+        for frame in pages[1:]:
+            try:
+                add_fragment(content.builder, read_text(frame, html=True), 1)
+            except (ParseFailed, ValueError):
+                content.builder.leave_out_unread("frames of pages")
         return content.builder.build(
             path,
             content.metadata,

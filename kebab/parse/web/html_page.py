@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from html import escape
+from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -427,13 +428,9 @@ def _close_elements(text: str) -> str:
 
 def _is_too_deep(text: str) -> bool:
     """Return whether elements are nested more deeply than the parser reads in linear time."""
-    depth = 0
-    if text.count("<") > _MAX_DEPTH:
-        for end in _NESTING_TAG.findall(text):
-            depth = max(0, depth - 1) if end else depth + 1
-            if depth > _MAX_DEPTH:
-                return True
-    return False
+    tags = _NESTING_TAG.findall(text) if text.count("<") > _MAX_DEPTH else ()
+    steps = (-1 if end else 1 for end in tags)
+    return any(depth > _MAX_DEPTH for depth in accumulate(steps, lambda *two: max(0, sum(two))))
 
 
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":

@@ -81,6 +81,14 @@ def test_only_what_passes_the_filters_counts(base):
     assert _find_absent(base, "oil zebra") == ()
     assert _find_absent(base, "oil zebra", filters=Filters(tag=("ops",))) == ("zebra",)
     assert _find_absent(base, "zebra tag:ops") == ("zebra",)
+    assert _find_absent(base, "NOT #ops oil zebra") == ("oil",)
+
+
+@pytest.mark.parametrize("name", ["Paolo", "paolo", "francesco"])
+def test_a_name_with_another_ending_is_absent(base, name):
+    base.add("a.md", "Paola and Francesca drive the trucks to the harbour in the morning.")
+
+    assert _find_absent(base, f"{name} trucks") == (name,)
 
 
 def test_a_word_beyond_the_first_passages_is_looked_up(base):

@@ -25,6 +25,7 @@ def test_a_page_that_a_browser_saved_is_read():
 def test_the_frames_of_a_page_are_read():
     page = b"--b\nContent-Type: text/html\n\n<p>%s</p>\n"
     data = b"Content-Type: multipart/related; boundary=b\n\n" + page % b"page" + page % b"frame"
+    data += page % (b"<div>" * 6_000)
 
     assert parse(data + b"--b--\n").text == "page\n\nframe"
 
