@@ -189,11 +189,9 @@ def _read_slack(said: Mapping[str, Any], people: Mapping[str, str]) -> Message:
 def _list_people(entries: list[dict[str, Any]], users: object) -> dict[str, str]:
     """Return the names of people by their ids, from messages and from the list of users."""
     found = {}
-    people = ((one, one.get("profile"), "id") for one in list_records(users))
-    for one, profile, key in (
-        *((one, one.get("user_profile"), "user") for one in entries),
-        *people,
-    ):
+    authors = [(one, one.get("user_profile"), "user") for one in entries]
+    people = [(one, one.get("profile"), "id") for one in list_records(users)]
+    for one, profile, key in authors + people:
         names = (get_text(profile, "display_name"), get_text(profile, "real_name"))
         name = next(filter(None, (*names, get_text(one, "real_name"), get_text(one, "name"))), "")
         if name:
