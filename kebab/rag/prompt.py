@@ -456,7 +456,7 @@ _CUT_TAG = re.compile(
 _LINES = r"\([^()\n]{1,160},[ \t]?lines?[ \t]\d{1,7}(?:[-\u2013]\d{1,7})?\)"
 _FROM = re.compile(
     rf"^[ \t>*_#-]*(?P<markers>(?:\[\d{{1,3}}\][ \t]*)?)(?:From|Source)s?:[ \t]?"
-    rf"(?:[^\n]{{0,500}}?{_LINES}|[^\n\[\]]{{1,200}} > [^\n\[\]]{{1,200}})[.,:]?[ \t]*",
+    rf"(?:[^\n]{{0,500}}?{_LINES}|[^\n\[\]]{{1,200}} > [^\n\[\].!?]{{1,200}}$)[.,:]?[ \t]*",
     re.IGNORECASE | re.MULTILINE,
 )
 _LOCATION_LINE = re.compile(
@@ -472,7 +472,7 @@ _FRAME_LINE = re.compile(
     rf"|[*_`\"'(\[]{{0,20}}{NOT_IN_NOTES}[*_`\"')\].]*)[ \t*]*$\n?",
     re.MULTILINE,
 )
-_LABEL = re.compile(r"^[ \t>*_]{0,9}(?:Answer|Assistant):[*_]*[ \t]*", re.MULTILINE)
+_LABEL = re.compile(r"\A[\s>*_]{0,9}Answer:[*_]*[ \t]*")
 _LAST_REPLY = re.compile(
     r"(?:(?<=[.!?。)\]])[ \t]+|(?<=\0)[ \t]*)"
     rf"[*_`\"'(\[]*{NOT_IN_NOTES}[*_`\"')\].]*\s*\Z"

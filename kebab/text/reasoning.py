@@ -20,7 +20,7 @@ _TOKEN = compile_lazily(
     # Harmony and its relatives name a channel before each message.
     r"(?P<final>(?<=<)\|channel\|?>\s?final[^<\n]{0,20}(?:<\|constrain\|>\w{1,9}\s?)?(?:<\|message\|>)?"
     r"|(?<=\[)(?-i:BEGIN FINAL RESPONSE)\]|(?<=<)\|START_RESPONSE\|>)"
-    rf"|(?P<open>(?<=<)\|channel\|?>|(?<=<)(?:{_NAMES})(?:[ =][^<>\n]{{0,30}})?>"
+    rf"|(?P<open>(?<=<)\|channel\|?>|(?<=<)(?:{_NAMES})(?:(?:=| \w+=)[^<>\n]{{0,30}})?>"
     r"|(?<=\[)(?-i:THINK|TOOL_CALLS)\]"
     r"|(?<=◁)think▷|(?<=<)\|(?:begin_of_thought|START_THINKING|START_ACTION|python_tag)\|>"
     r"|(?<=<)｜tool▁calls▁begin｜>)"
@@ -38,6 +38,10 @@ _TOKEN = compile_lazily(
     r")",
     re.IGNORECASE,
 )
+_WORD_TAG = compile_lazily(
+    r"</?(?!(?:seed:)?think|(?:tool|inner|end|start)_|(?:final_)?answer)\w+[ =>]", re.IGNORECASE
+)
+"""A tag that is also a word, as in `List<Function>` or `<output> is a file`."""
 _CALL = compile_lazily(r"tool|action|python|function", re.IGNORECASE)
 _BARE_CALL = compile_lazily(
     r"\s*(?:```(?:tool_code|json)?\s*)?(?:(?<=tool_code\n)|\[?\s*\{\s*\"(?:name|function)\"\s*:"
@@ -131,6 +135,11 @@ class ReasoningFilter:
             return None if is_quoted else kind
         if self._mode == "answer":
             before = self.text + before
+            if _WORD_TAG.match(found[0]) and (
+                (kind != "frame" and before.rpartition("\n")[2].strip())
+                or (behind[:1] == " " and _WORD_BEHIND.match(behind))
+            ):
+                return None
             if kind == "frame" and (behind if "/" in found[0] else before).strip():
                 return None
             return None if is_shown(before, behind) else kind

@@ -26,12 +26,16 @@ CASES = [
     ("Question: Does it run?\n\nIt runs [1].", "It runs [1]."),
     ("It runs [1].\n\nQuestion: when does it run [1]", "It runs [1]."),
     ("It runs [1].\n\nQuestion: When does it run? [1]\nEvery day.", "It runs [1].\n\nEvery day."),
+    ("Source: Pump > Start\n**Answer:** It runs.", "It runs."),
     ("<pass<passage-1a2b>age-1a2b>It runs.", "It runs."),
 ]
 KEPT = [
     "The reply `NOT_IN_NOTES` means that no passage answers [1].",
     "NOT_IN_NOTES means that no passage answers [1].",
     "A passage-based plan has evidence-backed steps (all, 3 lines).",
+    "Source: Settings > Network > Proxy is where it is entered [1].",
+    "From: Files > Export you print it. Then it runs.",
+    "Assistant: Ann [1]\nDirector: Bob [1]",
     "From: Bob to Ann. The question: who runs it?",
     "It is read from: the file, then the variables, see the table (config, line 3)",
     "Use `kubectl get <name>` and List<String> here.",
