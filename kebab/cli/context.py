@@ -148,10 +148,7 @@ class CommandContext:
         if self._loaded is None:
             from kebab.config.load import read_settings
 
-            place = self.flags.data_dir
-            if place and Path(place, "base.json").is_file():  # the folder of a published base
-                place = Path(resolve_path(place)).as_uri()
-            flags = {"data_dir": place, "lang": self.flags.lang}
+            flags = {"data_dir": self.flags.data_dir, "lang": self.flags.lang}
             self._loaded = read_settings(self.named_config_path, flags=flags)
         return self._loaded
 

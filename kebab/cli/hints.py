@@ -172,8 +172,8 @@ def read_synonyms(table: str) -> dict[str, list[str]]:
 
 _NEED_NAME = ("ask", "fetch", "open", "review")
 """Commands that read a name, although none of their arguments is required."""
-_UNSAFE = frozenset({"rm", "reset", "import", "publish", "delete", "remove"})
-"""Commands that change or send much; a mistyped name or flag leads only to their help."""
+_UNSAFE = {"rm", "reset", "import", "publish", "delete", "remove", "--yes", "--apply", "--unsafe"}
+"""What changes or sends much; a mistyped name or flag leads only to the help."""
 _QUERIES = ("search", "ask")
 """Commands whose words may begin with a dash, as in `-draft`."""
 _SENTENCE = 3
@@ -200,8 +200,7 @@ def refuse_command(group: click.Group, ctx: click.Context, words: Sequence[str])
         return UsageHintError(message, join_words([*above, "--help"]), ctx)
     meant = [*own, *after]
     unsafe = meant[0] in _UNSAFE and (name not in read_synonyms("commands") or "--yes" in after)
-    incomplete = (meant == [own[0]] and own[0] in _NEED_NAME) or not _can_parse(group, meant)
-    if unsafe or incomplete:
+    if unsafe or not _can_parse(group, meant):
         meant = [meant[0], "--help"]
     return UsageHintError(message, join_words([*above, *meant]), ctx, " ".join(own))
 
@@ -252,7 +251,7 @@ def correct_flag(error: click.NoSuchOption, arguments: Sequence[str]) -> str | N
     A word such as `-draft` in a query becomes a part of the argument before it.
     """
     ctx, name, near = error.ctx, error.option_name, find_meant_flag(error)
-    if ctx is None or ctx.command.name in _UNSAFE:
+    if ctx is None or not _UNSAFE.isdisjoint({ctx.command.name, near}):
         return None
     words = change_flags(arguments, drop=OUTPUT_FLAGS, with_value=OUTPUT_FLAGS[1:])
     at = next((at for at, one in enumerate(words) if one.startswith(name)), None)
@@ -262,6 +261,8 @@ def correct_flag(error: click.NoSuchOption, arguments: Sequence[str]) -> str | N
         words[at] = near + words[at].removeprefix(name)
     elif ctx.command.name in _QUERIES and words[at] != name and words[at - 2][:1] != "-":
         words[at - 1 : at + 1] = [f"{words[at - 1]} {words[at]}"]
+    else:
+        return None
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
     shared = {flag for param in root.params for flag in param.opts}
@@ -280,7 +281,10 @@ def _can_parse(group: click.Group, words: Sequence[str]) -> bool:
         if isinstance(command, click.Group):
             return bool(rest) and _can_parse(command, rest)
         assert command is not None
-        command.make_context(name, rest)
+        made = command.make_context(name, rest)
     except click.UsageError:
         return False
-    return True
+    named = (
+        made.params[str(one.name)] for one in command.params if isinstance(one, click.Argument)
+    )
+    return name not in _NEED_NAME or any(named) or not {"--web", "--run-id"}.isdisjoint(words)

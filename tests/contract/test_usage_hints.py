@@ -51,7 +51,6 @@ WRONG_CALLS = [
     ("inspect", "kebab inspect --help"),
     ("answer", "kebab ask --help"),
     ("mv notes/a.md notes/b.md", "kebab --help"),
-    ("purge --yes", "kebab reset --help"),
     ("serach restore --format json", "kebab search restore --format json"),
     ("help settings nope", "kebab help settings"),
     ("source add notes", "kebab ingest notes"),
@@ -63,6 +62,11 @@ WRONG_CALLS = [
     ("search backup --tag x -draft", "kebab search --help"),
     ("doctor --repair", "kebab doctor --fix"),
     ("reset --ye", "kebab reset --help"),
+    ("doctor --yess", "kebab doctor --help"),
+    (f"review {DOC} --fix", "kebab review --help"),
+    ("purge", "kebab reset --help"),
+    ("ask --top 3", "kebab ask --help"),
+    ("-draft backup", "kebab --help"),
 ]
 """Wrong calls, each with the hint that answers it."""
 

@@ -77,9 +77,8 @@ def _print_command_help(call: "CommandContext", words: tuple[str, ...]) -> Exit:
             near = find_likely_name(word, names)
             call_with_it = ["kebab", "help", *at.command_path.split()[1:], near or ""]
             hint = join_words(call_with_it) if near else context.command_path
-            raise UsageHintError(
-                f"no such page or command `{' '.join(words)}`", hint, context, near
-            )
+            message = f"no such page or command `{' '.join(words)}`"
+            raise UsageHintError(message, hint, context, near)
         assert isinstance(group, Group)
         below = group.get_command(at, word)
         assert below is not None
