@@ -57,7 +57,7 @@ STATEMENTS = [
     ("query: repeated filters are alternatives", "list --tag tls --tag bread", "sourdough.md"),
     ("query: a folder in the query", "search 'path:work/**' -l", "backups.md"),
     ("searching: one wrong letter in a title", "search 'gardn diary'", "garden.md:"),
-    ("many machines: a folder", "publish x && --data-dir x search restic", "backups.md:"),
+    ("many machines: a folder", "publish 'x %é' && --data-dir 'x %é' search restic", "backups.md:"),
     ("settings: a commented file is written", "init --config new.toml", "written"),
 ]
 
