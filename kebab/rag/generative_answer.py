@@ -20,11 +20,7 @@ from kebab.rag.engine import EMPTY_USAGE, LIST_NUMBER, DraftAnswer
 from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad, remove_frame
 from kebab.rag.values import ValueKind, find_values
-from kebab.text.language import (
-    detect_question_language,
-    detect_written_form,
-    may_share_words,
-)
+from kebab.text.language import detect_question_language, detect_written_form, may_share_words
 from kebab.text.reasoning import find_repetition
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerEvent, AnswerUsage, AnswerWarning, RefusalName
@@ -159,7 +155,7 @@ class ModelWriter(Struct, frozen=True, kw_only=True):
             finish_reason=completion.finish,
         )
         text, limit = completion.text, run.load.answer_tokens
-        is_marker_cut = completion.is_cut and not buffer.is_open
+        is_marker_cut = completion.is_cut and not buffer.is_open and not prompt.is_declined(text)
         if is_marker_cut or not any(map(str.isalnum, prompt.remove_markers(text))):
             run.warn("empty_answer", self._explain_empty(completion, limit))
             return run.build_draft(refusal="empty_answer")

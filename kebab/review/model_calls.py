@@ -43,6 +43,8 @@ ITEMS = "items"
 MAX_TEXT_CHARS = 1_000
 """The longest text of a field; a longer one comes from a model that repeats itself."""
 _LIST_START = re.compile(r'"items"\s*:\s*(?:\[|(?=\{))')
+_BARE_START = re.compile(r'(?:"(?:\\.|[^"\\])*+"|[^"\[])*+\[')
+"""Matches up to a bracket, which is not one in a text of an object such as `- [ ] task`."""
 _LIST_END = re.compile(r"[\s,]*[\]}]")
 _GAP = re.compile(r"[\s,]*")
 _STRING_OR_NOISE = re.compile(r'"(?:\\.|[^"\\])*+"|//[^\n]*|/\*[\s\S]*?\*/|,(?=\s*[\]}])')
@@ -92,7 +94,7 @@ def _find_list(text: str, *, is_cut: bool) -> DecodedList:
     if lists:
         return [*lists[:1], *(found for found in lists if found.objects)][-1]
     found = DecodedList([], complete=False)
-    if bare := re.search(r"\[", text):
+    if bare := _BARE_START.match(text):
         found = _decode_list_at(text, bare.end())
     if not (found.complete or found.objects) and (start := text.find("{")) >= 0:
         # Objects without a list end with the text.
@@ -206,10 +208,8 @@ class ModelCalls:
             pieces.append(piece)
             if len(pieces) % _CHECK_PIECES == 0:
                 text = "".join(pieces)
-                if (
-                    len(text) - text.rfind('"') > MAX_TEXT_CHARS
-                    or find_repetition(text) is not None
-                ):
+                is_long = len(text) - text.rfind('"') > MAX_TEXT_CHARS
+                if is_long or find_repetition(text) is not None:
                     raise _EndlessError
 
         try:

@@ -63,7 +63,7 @@ def test_the_schema_bounds_numbers_kinds_and_items():
         f"Here is the result: {write(ITEM, OTHER)} I hope it helps.",
         json.dumps([ITEM, OTHER]),
         json.dumps([None, ITEM, "and", OTHER]),
-        f"```\n{json.dumps(ITEM)}\n{json.dumps(OTHER)}\n```",
+        f"```\n{json.dumps(ITEM)}\n{json.dumps(OTHER)}\n```".replace("misspelled", "- [ ] x"),
         write(ITEM, OTHER).replace("misspelled", "a \\\\d [x]").replace("\\\\d", "\\d"),
         write(ITEM, OTHER).replace("}, {", ",}, // one of two\n{ /* the other */"),
         json.dumps({"findings": [ITEM, OTHER]}),
