@@ -41,13 +41,7 @@ from kebab.platform import list_missing_features
 from kebab.store.sqlite import copies
 from kebab.store.sqlite.writer import ListedSource, load_sources, write_sources
 from kebab.wire.coverage import Coverage, Indexing
-from kebab.wire.health import (
-    Doctor,
-    DoctorRequest,
-    MovedDatabase,
-    RepairReport,
-    RepairRequest,
-)
+from kebab.wire.health import Doctor, DoctorRequest, MovedDatabase, RepairReport, RepairRequest
 from kebab.wire.ingest import IngestRequest
 
 if TYPE_CHECKING:

@@ -16,24 +16,11 @@ from kebab.app.context import AppContext
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, Source
-from kebab.core.files import (
-    OCR_SETTING,
-    SECRET_SETTING,
-    ScanResult,
-    cut_root,
-    get_suffix,
-    is_below,
-)
+from kebab.core.files import OCR_SETTING, SECRET_SETTING, ScanResult, cut_root, get_suffix, is_below
 from kebab.core.ports import Clock
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.embed.registry import choose_models
-from kebab.errors.catalog import (
-    InvalidInput,
-    ParseFailed,
-    TooLarge,
-    UnsupportedMedia,
-    UsageInvalid,
-)
+from kebab.errors.catalog import InvalidInput, ParseFailed, TooLarge, UnsupportedMedia, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import escape_undecodable, resolve_path, translate_os_errors
 from kebab.ingest.job import (
@@ -47,11 +34,7 @@ from kebab.ingest.job import (
 from kebab.source.content import describe_unsupported
 from kebab.store.sqlite.lock import IngestState
 from kebab.wire.coverage import INDEXING_UNITS
-from kebab.wire.ingest import (
-    IngestReport,
-    IngestRequest,
-    IngestTextRequest,
-)
+from kebab.wire.ingest import IngestReport, IngestRequest, IngestTextRequest
 from kebab.wire.record import NotFound
 
 if TYPE_CHECKING:

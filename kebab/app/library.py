@@ -17,12 +17,7 @@ from kebab.app.filters import (
     suggest_nearest,
 )
 from kebab.app.published import describe_base, remove_base
-from kebab.app.references import (
-    ReferenceFinder,
-    build_lookup_fault,
-    build_not_found,
-    make_absolute,
-)
+from kebab.app.references import ReferenceFinder, build_lookup_fault, build_not_found, make_absolute
 from kebab.core.chunks import CosineScale, build_embed_text
 from kebab.core.documents import (
     EMBEDDING_VERSION,

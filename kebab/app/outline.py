@@ -9,13 +9,7 @@ from msgspec import structs
 
 from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
-from kebab.app.file_text import (
-    FileText,
-    cite_place_lines,
-    get_unit,
-    has_own_lines,
-    load_text,
-)
+from kebab.app.file_text import FileText, cite_place_lines, get_unit, has_own_lines, load_text
 from kebab.app.references import (
     DocumentNames,
     ReferenceFinder,

@@ -14,12 +14,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.store.objects import resolve_address
 from kebab.store.published_copy import PublishedCopy, read_state
 from kebab.wire.library import SourceRemoved, SourceSummary
-from kebab.wire.published import (
-    PublishedBase,
-    Registration,
-    SourceAdded,
-    SourceAddRequest,
-)
+from kebab.wire.published import PublishedBase, Registration, SourceAdded, SourceAddRequest
 from kebab.wire.record import format_timestamp
 
 

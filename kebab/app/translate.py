@@ -8,11 +8,7 @@ from msgspec.structs import replace
 
 from kebab.app.context import AppContext
 from kebab.app.model_adapters import build_language_model
-from kebab.app.review import (
-    build_unusable_failure,
-    continue_run,
-    open_run_store,
-)
+from kebab.app.review import build_unusable_failure, continue_run, open_run_store
 from kebab.app.review_files import ReviewLibrary, find_targets, load_document
 from kebab.core.media import MARKDOWN, PLAIN
 from kebab.core.progress import Cancel

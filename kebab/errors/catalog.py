@@ -9,16 +9,7 @@ from typing import Literal, TypeAlias
 
 from kebab.errors import hints
 from kebab.errors.hints import Rerun
-from kebab.errors.signal import (
-    Canonical,
-    Exit,
-    Kind,
-    Origin,
-    Retry,
-    Severity,
-    Signal,
-    Wording,
-)
+from kebab.errors.signal import Canonical, Exit, Kind, Origin, Retry, Severity, Signal, Wording
 
 Op: TypeAlias = Literal["read", "write", "create"]
 """An operation on a file or folder."""

@@ -228,7 +228,7 @@ def repeats_question(question: str, answer: str) -> bool:
     words, told = question.lower().split(), LIST_NUMBER.sub("", remove_markers(answer))
     # An English verb may be a question word of another language: `was`.
     opens = any(map(is_question_word, words[:EARLY])) and words[0] not in AUXILIARIES["en"].split()
-    if not opens or not {"or", "oder", "ou", "или"}.isdisjoint(words):
+    if not opens or not {"or", "oder", "ou", "или", "vs", "vs.", "versus"}.isdisjoint(words):
         return False
     # A model may say no more than that there is an answer in a passage.
     asked, held = collect_tokens(f"{question} answer passage"), collect_tokens(told)

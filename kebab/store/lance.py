@@ -18,12 +18,7 @@ from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, import_library, is_memory_fault, translate_os_errors
-from kebab.platform import (
-    limit_lance_threads,
-    read_memory_limit,
-    skip_lance_rest_client,
-    sync_path,
-)
+from kebab.platform import limit_lance_threads, read_memory_limit, skip_lance_rest_client, sync_path
 
 if TYPE_CHECKING:
     from kebab.store.vectors import HalfMatrix, KeyArray

@@ -25,12 +25,7 @@ from kebab.core.files import MEMBER_MARK, FileState
 from kebab.core.ids import DocId, Key
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import translate_reads, translate_sqlite_errors
-from kebab.store.sqlite.fts import (
-    clamp_to_signed,
-    parse_strings,
-    to_json,
-    to_nanoseconds,
-)
+from kebab.store.sqlite.fts import clamp_to_signed, parse_strings, to_json, to_nanoseconds
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.text.dates import find_date_in_path
 
