@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
@@ -21,7 +21,11 @@ from kebab.errors.system import build_io_error, import_library, is_memory_fault,
 from kebab.platform import limit_lance_threads, read_memory_limit, skip_lance_rest_client, sync_path
 
 if TYPE_CHECKING:
-    from kebab.store.vectors import HalfMatrix, KeyArray
+    import numpy
+    from numpy.typing import NDArray
+
+    KeyArray: TypeAlias = NDArray[numpy.int64]
+    HalfMatrix: TypeAlias = NDArray[numpy.float16]
 
 FEATURE = "the vector index"
 """The feature that needs the libraries of this module, for messages."""

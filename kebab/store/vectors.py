@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kebab.core.chunks import Matrix, Vector
-    from kebab.store.lance import LanceTable
+    from kebab.store.lance import HalfMatrix, KeyArray, LanceTable
 
-    KeyArray: TypeAlias = NDArray[np.int64]
-    HalfMatrix: TypeAlias = NDArray[np.float16]
     Positions: TypeAlias = NDArray[np.intp]
     Scores: TypeAlias = NDArray[np.float32]
 
