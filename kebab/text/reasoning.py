@@ -38,9 +38,7 @@ _TOKEN = compile_lazily(
     r")",
     re.IGNORECASE,
 )
-_WORD_TAG = compile_lazily(
-    r"</?(?!(?:seed:)?think|(?:tool|inner|end|start)_|(?:final_)?answer)\w+[ =>]", re.IGNORECASE
-)
+_WORD_TAG = compile_lazily(r"</?(?!\w*(?:think|answer|_))\w+[ =>]", re.IGNORECASE)
 """A tag that is also a word, as in `List<Function>` or `<output> is a file`."""
 _CALL = compile_lazily(r"tool|action|python|function", re.IGNORECASE)
 _BARE_CALL = compile_lazily(
@@ -103,13 +101,11 @@ class ReasoningFilter:
 
     def _choose_mode(self) -> bool:
         """Find out whether the text begins with a channel; False while that is not known."""
-        if _BARE_CHANNEL.match(self._held):
-            self._mode, self.aside = "bare", "reasoning"
-            return True
         start = self._held.strip()
         if any(name.startswith(start) for name in _CHANNEL_NAMES):
             return False
-        self._mode = "answer"
+        self._mode = "bare" if _BARE_CHANNEL.match(self._held) else "answer"
+        self.aside = "reasoning" if self._mode == "bare" else None
         return True
 
     def _read(self, keep: int) -> None:
@@ -135,14 +131,12 @@ class ReasoningFilter:
             return None if is_quoted else kind
         if self._mode == "answer":
             before = self.text + before
-            if _WORD_TAG.match(found[0]) and (
-                (kind != "frame" and before.rpartition("\n")[2].strip())
-                or (behind[:1] == " " and _WORD_BEHIND.match(behind))
-            ):
-                return None
-            if kind == "frame" and (behind if "/" in found[0] else before).strip():
-                return None
-            return None if is_shown(before, behind) else kind
+            is_word = _WORD_TAG.match(found[0]) is not None
+            edge = before.rpartition("\n")[2] if is_word else ""
+            if kind == "frame":
+                edge = behind if "/" in found[0] else before
+            is_part = is_word and behind[:1] == " " and _WORD_BEHIND.match(behind)
+            return None if edge.strip() or is_part or is_shown(before, behind) else kind
         return kind
 
     def _apply(self, kind: str, token: str) -> None:
@@ -179,9 +173,9 @@ def is_shown(before: str, behind: str) -> bool:
         return True
     if before.lstrip().startswith(("{", "[{")):
         return _ESCAPE_OR_MARK.findall(before).count('"') % 2 == 1
-    line = before[before.rfind("\n") + 1 :]
-    is_row = line.lstrip().startswith("|")
-    return is_row or len(_FENCE.findall(before)) % 2 == 1 or line.count("`") % 2 == 1
+    line = before.rpartition("\n")[2]
+    is_code = len(_FENCE.findall(before)) % 2 == 1 or line.count("`") % 2 == 1
+    return is_code or line.lstrip().startswith("|")
 
 
 def remove_reasoning(text: str) -> str:
@@ -192,9 +186,8 @@ def remove_reasoning(text: str) -> str:
     return found.text
 
 
-_MIN_COPIES = 3
-_MIN_LENGTH = 240
-"""The fewest characters of all copies together; short rows of equal signs are no fault."""
+_MIN_COPIES, _MIN_LENGTH = 3, 240
+"""The fewest copies, and characters of all together; short rows of equal signs are no fault."""
 _MAX_PART = 800
 _KEY = 24
 """The last characters of the text, whose earlier place gives the length of the repeated part."""
@@ -208,8 +201,7 @@ def find_repetition(text: str) -> int | None:
         return None
     earlier = tail.rfind(key, 0, -1)
     part = len(tail) - _KEY - earlier
-    copies = max(_MIN_COPIES, -(-_MIN_LENGTH // part))
-    repeated = copies * part
+    repeated = part * max(_MIN_COPIES, -(-_MIN_LENGTH // part))
     if earlier < 0 or part > _MAX_PART or repeated > len(tail):
         return None
     is_repeated = tail[-repeated:-part] == tail[part - repeated :]

@@ -4,12 +4,7 @@ from pathlib import Path
 import pytest
 
 from kebab.app.ask import ask, show_session
-from kebab.wire.ask import (
-    AnswerEvent,
-    AskRequest,
-    SessionShowRequest,
-    SessionTranscript,
-)
+from kebab.wire.ask import AnswerEvent, AskRequest, SessionShowRequest, SessionTranscript
 from tests.fakes.ollama import Pause, Say, fake_ollama
 
 BACKUPS = """\

@@ -3,11 +3,7 @@ import pytest
 from kebab.app.ask import list_sessions, remove_sessions
 from kebab.errors.catalog import InvalidInput
 from kebab.rag.sessions import parse_session_name
-from kebab.wire.ask import (
-    SessionListRequest,
-    SessionRemoved,
-    SessionRmRequest,
-)
+from kebab.wire.ask import SessionListRequest, SessionRemoved, SessionRmRequest
 from tests.fakes.session_store import turn
 
 

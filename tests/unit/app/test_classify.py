@@ -4,10 +4,7 @@ import os
 
 import pytest
 
-from kebab.app.classify import (
-    View,
-    classify_error,
-)
+from kebab.app.classify import View, classify_error
 from kebab.errors.catalog import (
     ConfigInvalid,
     ConfirmationRequired,

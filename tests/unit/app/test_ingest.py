@@ -2,17 +2,9 @@
 
 import pytest
 
-from kebab.app.ingest import (
-    ingest,
-    ingest_text,
-)
+from kebab.app.ingest import ingest, ingest_text
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.errors.catalog import (
-    IoError,
-    ParseFailed,
-    TooLarge,
-    UsageInvalid,
-)
+from kebab.errors.catalog import IoError, ParseFailed, TooLarge, UsageInvalid
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
 
 

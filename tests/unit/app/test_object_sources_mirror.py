@@ -3,10 +3,7 @@ import stat
 import pytest
 
 from kebab.app import object_sources
-from kebab.app.object_sources import (
-    ObjectMirror,
-    read_state,
-)
+from kebab.app.object_sources import ObjectMirror, read_state
 from kebab.core.files import SkipCounts
 from kebab.errors.catalog import IoError
 from kebab.store import objects

@@ -10,14 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kebab.app.references import (
-    DocumentNames,
-    Lines,
-    Reading,
-    ReferenceFinder,
-    Target,
-    add_place,
-)
+from kebab.app.references import DocumentNames, Lines, Reading, ReferenceFinder, Target, add_place
 from kebab.cli.render.canvas import clean
 from kebab.core.documents import DocumentName
 from kebab.core.ids import DocId

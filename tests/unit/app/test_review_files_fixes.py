@@ -11,12 +11,7 @@ from kebab.app.review import apply_fixes
 from kebab.core.ids import hash_content
 from kebab.core.review import FinishedUnit, UnitKey, UnitResult
 from kebab.errors.catalog import InvalidInput, IoError
-from kebab.review.items import (
-    fix_file,
-    replace_units,
-    select_fixes,
-    write_file,
-)
+from kebab.review.items import fix_file, replace_units, select_fixes, write_file
 from kebab.wire.review import ItemFix, ReviewApplyRequest
 from tests.fakes.review_store import make_item, make_planned, make_run
 

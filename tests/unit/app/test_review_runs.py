@@ -2,12 +2,7 @@ import pytest
 
 from kebab.app.review import build_worker
 from kebab.app.review_files import ReviewLibrary, find_targets
-from kebab.errors.catalog import (
-    ConfigInvalid,
-    InvalidInput,
-    IoError,
-    UnsupportedMedia,
-)
+from kebab.errors.catalog import ConfigInvalid, InvalidInput, IoError, UnsupportedMedia
 from kebab.review.model_worker import ModelWorker
 from kebab.review.requests import create_run, keep_name
 from kebab.review.selection import RulesWorker

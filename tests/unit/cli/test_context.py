@@ -5,11 +5,7 @@ from contextlib import suppress
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.context import (
-    CommandContext,
-    Interrupts,
-    list_place_flags,
-)
+from kebab.cli.context import CommandContext, Interrupts, list_place_flags
 from kebab.cli.options import Flags
 
 

@@ -13,13 +13,7 @@ from kebab.cli.errors import (
     run_reporting_errors,
 )
 from kebab.cli.options import create_global_options
-from kebab.errors.catalog import (
-    ConfigInvalid,
-    IoError,
-    Locked,
-    ModelProtocol,
-    NotIndexed,
-)
+from kebab.errors.catalog import ConfigInvalid, IoError, Locked, ModelProtocol, NotIndexed
 from tests.contract.conftest import load_validators
 from tests.shape.libraries import list_own_exceptions
 

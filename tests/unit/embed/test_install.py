@@ -9,10 +9,7 @@ import pytest
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.embed import encoder
 from kebab.embed.encoder import find_stored_model, verify_files
-from kebab.embed.install import (
-    FetchProgress,
-    install_model,
-)
+from kebab.embed.install import FetchProgress, install_model
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM, measure_probe
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable

@@ -5,13 +5,7 @@ import pytest
 
 from kebab.core.chunks import remove_language
 from kebab.embed.onnx_embedder import OnnxEmbedder
-from kebab.embed.registry import (
-    E5_SMALL,
-    MINILM,
-    MODELS,
-    find_model,
-    measure_probe,
-)
+from kebab.embed.registry import E5_SMALL, MINILM, MODELS, find_model, measure_probe
 from kebab.errors.catalog import InvalidInput
 from tests.fakes import tiny_model
 

@@ -5,13 +5,7 @@ from msgspec.structs import replace
 
 from kebab.config.settings import Llm
 from kebab.core.answers import Message
-from kebab.errors.catalog import (
-    ContextOverflow,
-    ModelBusy,
-    ModelProtocol,
-    ModelRejected,
-    TimedOut,
-)
+from kebab.errors.catalog import ContextOverflow, ModelBusy, ModelProtocol, ModelRejected, TimedOut
 from kebab.llm.chat import OpenAiChat, ServerSentEvent, parse_events
 from kebab.llm.endpoint import parse_base_url
 from tests.fakes.openai import Pause, Raw, Say, Wording, build_json_answer, fake_openai

@@ -15,12 +15,7 @@ from kebab.errors.catalog import (
 from kebab.errors.signal import Signal
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import ResponseHead
-from kebab.llm.server_errors import (
-    ModelRequest,
-    build_refusal,
-    classify_error,
-    parse_server_error,
-)
+from kebab.llm.server_errors import ModelRequest, build_refusal, classify_error, parse_server_error
 from tests.fakes.ollama_failures import CRASHED, FAILURES, OVERFLOWS, build_failure
 from tests.fakes.ollama_wire import CHAT, SHOW
 

@@ -13,10 +13,7 @@ from kebab.errors.catalog import (
 )
 from kebab.llm.endpoint import ApiKey, parse_base_url
 from kebab.llm.http_stream import ResponseHead
-from kebab.llm.server_errors import (
-    ModelRequest,
-    build_refusal,
-)
+from kebab.llm.server_errors import ModelRequest, build_refusal
 from tests.fakes.openai_failures import FAILURES, KINDS, build_failure
 
 SECRET = "sk-proj-Zq81LmPvXw3TnB7yRk5d"

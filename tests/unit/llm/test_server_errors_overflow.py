@@ -2,12 +2,7 @@ import pytest
 
 from kebab.errors.catalog import ContextOverflow
 from kebab.llm.endpoint import parse_base_url
-from kebab.llm.server_errors import (
-    ModelRequest,
-    ServerError,
-    classify_error,
-    find_token_counts,
-)
+from kebab.llm.server_errors import ModelRequest, ServerError, classify_error, find_token_counts
 
 REQUEST = ModelRequest(
     endpoint=parse_base_url("http://gpu-box:8080/v1"),

@@ -74,6 +74,7 @@ def test_names_that_no_found_passage_has_together_are_a_doubt(texts, kinds):
     [
         ("In which language is the king named?", "The king is named in a language.", True),
         ("Who was king, Harold or Edward?", "Harold was king [1].", False),
+        ("Who was king: Harold vs Edward?", "Harold was king [1].", False),
         ("Wer war der König?", "Der König war König [1].", True),
         ("Who was king?", "Harold was king [1].", False),
         ("How many kings were there?", "There were 3 kings [1].", False),

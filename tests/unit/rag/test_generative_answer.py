@@ -4,12 +4,7 @@ from hypothesis import strategies as st
 
 from kebab.core.answers import Completion
 from kebab.errors.catalog import ContextOverflow
-from kebab.rag.generative_answer import (
-    ModelWriter,
-    RepeatedTextError,
-    StreamBuffer,
-    cut_unfinished,
-)
+from kebab.rag.generative_answer import ModelWriter, RepeatedTextError, StreamBuffer, cut_unfinished
 from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import NOT_IN_NOTES
 from kebab.text.reasoning import find_repetition

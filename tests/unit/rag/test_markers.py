@@ -1,10 +1,6 @@
 import pytest
 
-from kebab.rag.markers import (
-    find_code_spans,
-    find_fences,
-    parse_markers,
-)
+from kebab.rag.markers import find_code_spans, find_fences, parse_markers
 
 KNOWN = {1, 2, 3}
 

@@ -4,11 +4,7 @@ from hypothesis import strategies as st
 
 from kebab.rag.passages import Passage
 from kebab.rag.prompt import Evidence
-from kebab.rag.support import (
-    check_support,
-    parse_claim,
-    select_quote,
-)
+from kebab.rag.support import check_support, parse_claim, select_quote
 from tests.fakes.evidence import stored
 
 PUMP = (

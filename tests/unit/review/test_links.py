@@ -7,12 +7,7 @@ import pytest
 
 from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import Finding
-from kebab.review.links import (
-    BrokenAnchor,
-    BrokenLink,
-    MissingNote,
-    list_doubtful,
-)
+from kebab.review.links import BrokenAnchor, BrokenLink, MissingNote, list_doubtful
 from kebab.review.rules import Rule
 from tests.fakes.review import FakeSurroundings, make_document
 

@@ -17,15 +17,7 @@ from kebab.review.model_worker import ModelWorker
 from kebab.review.rules import locate_item
 from kebab.review.selection import RulesWorker
 from kebab.wire.review import AgentItem, ReviewTierName
-from tests.fakes.hostile_model import (
-    CUT,
-    FAULTS,
-    READABLE,
-    TYPOS,
-    Fault,
-    HostileModel,
-    cut_at,
-)
+from tests.fakes.hostile_model import CUT, FAULTS, READABLE, TYPOS, Fault, HostileModel, cut_at
 from tests.fakes.review import FakeSurroundings, make_document
 
 PIECES = (

@@ -12,9 +12,7 @@ from kebab.errors.catalog import (
     StaleCursor,
 )
 from kebab.errors.signal import Exit
-from kebab.review.pages import (
-    describe_failure,
-)
+from kebab.review.pages import describe_failure
 from kebab.wire.record import find_exit_status
 from tests.fakes.review_runs import Desk, ScriptedWorker, build_failure, list_places
 

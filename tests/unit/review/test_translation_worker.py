@@ -10,11 +10,7 @@ from kebab.core.review import UnitResult
 from kebab.errors.catalog import ContextOverflow
 from kebab.parse.text.markdown_parts import read_markup
 from kebab.review.document import ReviewDocument
-from kebab.review.translation import (
-    TranslateWorker,
-    build_schema,
-    collect_targets,
-)
+from kebab.review.translation import TranslateWorker, build_schema, collect_targets
 from tests.fakes.language_model import ScriptedModel
 from tests.fakes.review import make_document
 from tests.fakes.translator import FakeTranslator, to_hangul

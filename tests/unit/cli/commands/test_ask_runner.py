@@ -1,10 +1,7 @@
 import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
-from kebab.cli.commands.ask import (
-    build_ask_request,
-    choose_answer_display,
-)
+from kebab.cli.commands.ask import build_ask_request, choose_answer_display
 from kebab.cli.context import CommandContext, Interrupts
 from kebab.config.settings import Llm, Models, Settings
 from kebab.wire.ask import AnswerEvent

@@ -2,12 +2,7 @@ from typing import Any
 
 from kebab.cli.commands.eval import render_evaluation
 from kebab.cli.render.canvas import Canvas
-from kebab.wire.evals import (
-    EvalFigure,
-    EvalGolden,
-    EvalMode,
-    EvalReport,
-)
+from kebab.wire.evals import EvalFigure, EvalGolden, EvalMode, EvalReport
 from tests.fakes import replies
 
 FIGURES: dict[Any, float | None] = {

@@ -4,11 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.cli.commands.install import (
-    CLIENTS,
-    Places,
-    find_program,
-)
+from kebab.cli.commands.install import CLIENTS, Places, find_program
 
 BY_NAME = {client.name: client for client in CLIENTS}
 HOME = Path("/home/ada")

@@ -4,10 +4,7 @@ from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import open_writer
-from kebab.store.sqlite.fts import (
-    build_chunk_key_query,
-    build_condition,
-)
+from kebab.store.sqlite.fts import build_chunk_key_query, build_condition
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.rows import document, index_words
 

@@ -5,10 +5,7 @@ from kebab.core.ids import make_doc_id
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.store.sqlite.connection import get_database_path, open_writer
-from kebab.store.sqlite.reader import (
-    QueryCache,
-    SqliteReader,
-)
+from kebab.store.sqlite.reader import QueryCache, SqliteReader
 from tests.fakes.rows import document
 
 
