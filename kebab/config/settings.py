@@ -235,8 +235,8 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings."""
 
     data_dir: str = ""
-    """The folder of the knowledge base, or the address of a published one; empty means the data
-    folder of the system."""
+    """The folder of the knowledge base, or the folder or address of a published one; empty means
+    the data folder of the system."""
     models_dir: str = ""
     """The folder of the embedding models; empty means the cache folder of the system."""
     workspace: str = ""

@@ -21,11 +21,11 @@ from kebab.errors.system import build_io_error, import_library, is_memory_fault,
 from kebab.platform import limit_lance_threads, read_memory_limit, skip_lance_rest_client, sync_path
 
 if TYPE_CHECKING:
-    import numpy
+    import numpy as np
     from numpy.typing import NDArray
 
-    KeyArray: TypeAlias = NDArray[numpy.int64]
-    HalfMatrix: TypeAlias = NDArray[numpy.float16]
+    KeyArray: TypeAlias = NDArray[np.int64]
+    HalfMatrix: TypeAlias = NDArray[np.float16]
 
 FEATURE = "the vector index"
 """The feature that needs the libraries of this module, for messages."""

@@ -38,7 +38,7 @@ _TOKEN = compile_lazily(
     r")",
     re.IGNORECASE,
 )
-_WORD_TAG = compile_lazily(r"</?(?!\w*(?:think|answer|_))\w+[ =>]", re.IGNORECASE)
+_WORD_TAG = compile_lazily(r"</?(?!\w*(?:think|answer|_))\w+>", re.IGNORECASE)
 """A tag that is also a word, as in `List<Function>` or `<output> is a file`."""
 _CALL = compile_lazily(r"tool|action|python|function", re.IGNORECASE)
 _BARE_CALL = compile_lazily(

@@ -22,6 +22,7 @@ WRITTEN = [
     f"One. </think> two </think>{ANSWER}",
     f"<think>The tag `</think>` is near.</think>{ANSWER}",
     f"<tool_call>{{}}</tool_call>{ANSWER}",
+    f"{ANSWER} <function=find>{{}}</function>",
     f"My thoughts.\n[BEGIN FINAL RESPONSE]\n{ANSWER}\n[END FINAL RESPONSE]",
     f"<|im_start|>assistant\n{ANSWER}<|im_end|>\n<|im_start|>user\nAnd weekly?<|im_end|>",
     f"{ANSWER}<|eot_id|>",
