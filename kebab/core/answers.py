@@ -1,4 +1,4 @@
-"""Declares the turns of sessions, the input and output of language models, and their port."""
+"""Declares turns of sessions, input and output of language models, their port; finds repetitions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
@@ -117,3 +117,25 @@ class LanguageModel(Protocol):
             ContextOverflow: The conversation does not fit the context window.
             TimedOut: A deadline passed; `operation` names it.
         """
+
+
+_MIN_COPIES, _MIN_LENGTH = 3, 240
+"""The fewest copies, and characters of all together; short rows of equal signs are no fault."""
+_MAX_PART = 800
+_KEY = 24
+"""The last characters of the text, whose earlier place gives the length of the repeated part."""
+
+
+def find_repetition(text: str) -> int | None:
+    """Return the end of the first copy when a text ends in equal copies of one part, else None."""
+    tail = text[-_MIN_COPIES * max(_MAX_PART, _MIN_LENGTH) :]
+    key = tail[-_KEY:]
+    if len(tail) < _MIN_LENGTH or not any(map(str.isalpha, key)):
+        return None
+    earlier = tail.rfind(key, 0, -1)
+    part = len(tail) - _KEY - earlier
+    repeated = part * max(_MIN_COPIES, -(-_MIN_LENGTH // part))
+    if earlier < 0 or part > _MAX_PART or repeated > len(tail):
+        return None
+    is_repeated = tail[-repeated:-part] == tail[part - repeated :]
+    return len(text) - repeated + part if is_repeated else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
-from kebab.core.answers import Completion, LanguageModel, Turn
+from kebab.core.answers import Completion, LanguageModel, Turn, find_repetition
 from kebab.core.queries import Page
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import prompt
@@ -21,7 +21,6 @@ from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import MAX_DOWNSHIFTS, NOT_IN_NOTES, LoadPacker, PromptLoad, remove_frame
 from kebab.rag.values import ValueKind, find_values
 from kebab.text.language import detect_question_language, detect_written_form, may_share_words
-from kebab.text.reasoning import find_repetition
 from kebab.text.sentences import LayoutKind, find_sentences
 from kebab.wire.ask import AnswerEvent, AnswerUsage, AnswerWarning, RefusalName
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from kebab.core.answers import AnswerCutError, JsonSchema, LanguageModel, Message
+from kebab.core.answers import AnswerCutError, JsonSchema, LanguageModel, Message, find_repetition
 from kebab.core.review import UnitUsage
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
-from kebab.text.reasoning import find_repetition
 from kebab.wire.record import FinishName
 from kebab.wire.review import ItemWarning, ReviewTierName
 

@@ -1,4 +1,4 @@
-"""Removes from the text of a language model what is no answer, and finds its repetitions.
+"""Removes from the text of a language model what is no answer.
 
 That is reasoning between tags or in a channel, calls of tools, and marks of the chat template. A
 tag is text where the answer shows it: in code, in a string of JSON, in quotation marks, in the row
@@ -184,25 +184,3 @@ def remove_reasoning(text: str) -> str:
     found.add(text)
     found.finish()
     return found.text
-
-
-_MIN_COPIES, _MIN_LENGTH = 3, 240
-"""The fewest copies, and characters of all together; short rows of equal signs are no fault."""
-_MAX_PART = 800
-_KEY = 24
-"""The last characters of the text, whose earlier place gives the length of the repeated part."""
-
-
-def find_repetition(text: str) -> int | None:
-    """Return the end of the first copy when a text ends in equal copies of one part, else None."""
-    tail = text[-_MIN_COPIES * max(_MAX_PART, _MIN_LENGTH) :]
-    key = tail[-_KEY:]
-    if len(tail) < _MIN_LENGTH or not any(map(str.isalpha, key)):
-        return None
-    earlier = tail.rfind(key, 0, -1)
-    part = len(tail) - _KEY - earlier
-    repeated = part * max(_MIN_COPIES, -(-_MIN_LENGTH // part))
-    if earlier < 0 or part > _MAX_PART or repeated > len(tail):
-        return None
-    is_repeated = tail[-repeated:-part] == tail[part - repeated :]
-    return len(text) - repeated + part if is_repeated else None

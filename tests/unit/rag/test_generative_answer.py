@@ -2,12 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Completion
+from kebab.core.answers import Completion, find_repetition
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag.generative_answer import ModelWriter, RepeatedTextError, StreamBuffer, cut_unfinished
 from kebab.rag.markers import find_fenced_blocks
 from kebab.rag.prompt import NOT_IN_NOTES
-from kebab.text.reasoning import find_repetition
 from tests.fakes.evidence import hit, page, stored
 from tests.fakes.language_model import Pieces, ScriptedModel
 
