@@ -1,4 +1,4 @@
-"""Declares turns of sessions, input and output of language models, their port; finds repetitions."""
+"""Declares turns of sessions, input and output of language models and their port; finds repeats."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias
