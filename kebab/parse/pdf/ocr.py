@@ -204,6 +204,11 @@ def draw_page(document: Any, index: int) -> tuple[bytes, int]:
         page.close()
 
 
+_SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\0", b"MM\0*")
+_MIN_BYTES = 64
+_BMP_HEADERS = {12, 40, 52, 56, 108, 124}
+
+
 class ImageParser:
     """Reads the text of a picture, or its caption; the pages of a TIFF file are numbered."""
 
@@ -218,7 +223,7 @@ class ImageParser:
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the name of the file."""
-        if not data:
+        if not _is_picture(data):
             raise build_refusal("not a picture")
         pages = recognize_text(data, self._settings, path) if self._settings else []
         builder, answers = TextBuilder(), list[PictureAnswer]()
@@ -239,3 +244,12 @@ class ImageParser:
             raise build_refusal("no text in the picture")
         document = builder.build(path, warnings=describe_answers(answers))
         return document._replace(failures=failures)
+
+
+def _is_picture(data: bytes) -> bool:
+    """Return whether a file begins as PNG, JPEG, TIFF, WebP or BMP files do."""
+    if len(data) < _MIN_BYTES:
+        return False
+    is_webp = (data[:4], data[8:12]) == (b"RIFF", b"WEBP")
+    is_bitmap = data[:2] == b"BM" and int.from_bytes(data[14:18], "little") in _BMP_HEADERS
+    return data.startswith(_SIGNATURES) or is_webp or is_bitmap
