@@ -15,6 +15,7 @@ The estimate is rather too high than too low, so that a budget holds for most la
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice, pairwise
+from os.path import commonprefix
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -202,20 +203,16 @@ def grow_texts(
     texts = [hit.chunk for hit in found if hit.snippet.text]
     for place, hit in enumerate(found):
         chunk, weights = hit.chunk, weigh(hit.chunk.key)
-        if is_code(chunk.media) and not (is_licence(chunk) or _is_shown(chunk, texts)):
+        is_shown = any(
+            one.doc_id == chunk.doc_id
+            and one.start_line <= chunk.start_line
+            and chunk.end_line <= one.end_line
+            for one in texts
+        )
+        if is_code(chunk.media) and not (is_shown or is_licence(chunk)):
             chunk = _cut_lines(chunk, weights)
             found[place] = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
     return found
-
-
-def _is_shown(chunk: StoredChunk, texts: Sequence[StoredChunk]) -> bool:
-    """Return whether a passage is one of some texts, or a part of one."""
-    return any(
-        one.doc_id == chunk.doc_id
-        and one.start_line <= chunk.start_line
-        and chunk.end_line <= one.end_line
-        for one in texts
-    )
 
 
 def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
@@ -231,9 +228,8 @@ def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
     while not lines[first].strip():
         first += 1
     shown = "\n".join(lines[first : best + _MATCH_LINES]).rstrip()
-    start = chunk.start_line + first
-    end = start + shown.count("\n")
-    return chunk._replace(text=shown, context="", start_line=start, end_line=end)
+    start, further = chunk.start_line + first, shown.count("\n")
+    return chunk._replace(text=shown, context="", start_line=start, end_line=start + further)
 
 
 def _grow_passage(
@@ -274,8 +270,7 @@ def _grow_passage(
     for one, other in pairwise(parts):
         text += "\n" * (other.start_line - one.end_line) + other.text
     start, end = parts[0].start_line, parts[-1].end_line
-    joined = chunk._replace(text=text, context=parts[0].context, start_line=start, end_line=end)
-    return joined if parts[1:] else chunk
+    return chunk._replace(text=text, context=parts[0].context, start_line=start, end_line=end)
 
 
 _MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 120, 12
@@ -284,7 +279,8 @@ are looked up."""
 
 _is_literal = re.compile(r"[=\w][^=\w]*\b\d[^=]*\Z").search
 """A line that ends with a number or a term of numbers."""
-_find_names = re.compile(r"\b_*[A-Za-z]\w{3,}\b").findall
+_find_names = re.compile(r"\b(?!(?:None|True|False)\b|[A-Z][a-z]+[( ])_*[A-Za-z]\w{3,}").findall
+"""Names but not those of classes that are called, nor words of a sentence."""
 
 
 def _explain_code(
@@ -317,20 +313,26 @@ def _find_constants(
     """Return the lines that give names of a passage a value, those of other files with their place.
 
     A name is a constant outside of all symbols, and where it is declared unless it begins small.
+    The nearest file counts; where it is not clear which value a name has, it has none.
     """
-    found: dict[str, str] = {}
-    for holder in sorted(holders, key=lambda one: one.doc_id != chunk.doc_id):
-        place = "" if holder.doc_id == chunk.doc_id else f"{holder.path}:"
+    parts, found = chunk.path.split("/"), dict[str, tuple[int, str, str]]()
+    for holder in (chunk, *holders):
+        is_own = holder.doc_id == chunk.doc_id
+        near = len(parts) if is_own else len(commonprefix([parts[:-1], holder.path.split("/")]))
         for one in re.finditer(CONSTANT, holder.text):
             name, line = one["name"], one[0].strip()
             is_constant = name.isupper() or (name[0].isupper() and one["words"])
-            if name not in names or name in found or len(line) > _LONGEST_CONSTANT:
+            if name not in names or (holder.heading_path and not is_constant):
                 continue
-            if is_constant or not holder.heading_path:
-                number = holder.start_line + holder.text.count("\n", 0, one.start())
-                is_shown = not place and chunk.start_line <= number <= chunk.end_line
-                found[name] = "" if is_shown else f"{place}{number}: {line}"
-    return found
+            number = holder.start_line + holder.text.count("\n", 0, one.start())
+            is_hidden = holder is chunk or len(line) > _LONGEST_CONSTANT
+            text = "" if is_hidden else f"{number}: {line}"
+            nearest, known, _ = found.get(name, (-1, "", ""))
+            if near > nearest:
+                found[name] = near, line, text if is_own or not text else f"{holder.path}:{text}"
+            elif near == nearest and line != known and not is_own:
+                found[name] = near, known, ""
+    return {name: text for name, (_, _, text) in found.items()}
 
 
 def _find_symbol(chunk: StoredChunk, extents: Sequence[Extent]) -> tuple[int, int]:

@@ -50,7 +50,7 @@ _SUPPORT, _SUPPORTING = 0.2, 5
 _PATH = 0.6
 """The weight of the words of the query in the name of the file."""
 
-_NAMED, _NAMES = 1.0, 0.5
+_NAMED, _NAMES = 0.7, 0.5
 """The weight of the words of the query in the best of the names that a passage of code defines, and
 in all of them."""
 
@@ -231,23 +231,22 @@ def is_licence(chunk: StoredChunk) -> bool:
 
 
 def is_definition(chunk: StoredChunk, symbols: Sequence[str]) -> bool:
-    """Return whether a passage of code defines one of some symbols, in whatever case."""
-    if chunk.context or not chunk.heading_path:
+    """Return whether a passage of code defines one of some symbols, functions in whatever case."""
+    if not symbols:
         return False
+    if not chunk.heading_path:
+        return any(one["name"] in symbols for one in re.finditer(CONSTANT, chunk.text))
     own = _split_parts(chunk.heading_path[-1])[-1].casefold()
-    return own in map(str.casefold, symbols)
+    return not chunk.context and own in map(str.casefold, symbols)
 
 
 def _measure_defined(chunk: StoredChunk, rarities: Mapping[str, float]) -> float:
     """Return the weight of the query in the names of the symbols and constants of a passage."""
     constants = {one["name"] for one in re.finditer(CONSTANT, chunk.text)}
-    best = max(
-        (_measure_held(name, rarities) for name in {*chunk.heading_path[-1:], *constants}),
-        default=0.0,
-    )
-    return _NAMED * best + _NAMES * _measure_held(
-        " ".join((*chunk.heading_path, *constants)), rarities
-    )
+    held = _measure_held(" ".join((*chunk.heading_path, *constants)), rarities)
+    names = {*chunk.heading_path[-1:], *constants} if held else ()
+    best = max((_measure_held(name, rarities) for name in names), default=0.0)
+    return _NAMED * best + _NAMES * held
 
 
 def _split_parts(name: str) -> list[str]:

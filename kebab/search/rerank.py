@@ -146,9 +146,7 @@ def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def compare_tokens(
-    query: TokenVectors,
-    passages: Mapping[Key, TokenVectors],
-    centre: "Vector | None" = None,
+    query: TokenVectors, passages: Mapping[Key, TokenVectors], centre: "Vector | None" = None
 ) -> "dict[Key, Vector]":
     """Return, for each passage, the best cosine of each token of the query.
 

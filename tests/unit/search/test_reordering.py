@@ -135,6 +135,7 @@ def test_tests_and_licences_inside_of_a_file_come_later(symbol, text):
         ("router", "a.py#Router"),
         ("class Router", "a.py#Router"),
         ("Router.get", "a.py#Router.get"),
+        ("LIMIT", "limits.py#"),
     ],
 )
 def test_the_definition_of_a_named_symbol_is_first(query, first):
@@ -143,6 +144,7 @@ def test_the_definition_of_a_named_symbol_is_first(query, first):
         ("tests/a.py", 0.9, "Router"),
         ("a.py", 0.4, "Router"),
         ("a.py", 0.4, "Router.get"),
+        ("limits.py", 0.4, "", "LIMIT = 5"),
     ]
 
     assert _order(query, *rows)[0] == first
