@@ -15,7 +15,7 @@ The estimate is rather too high than too low, so that a budget holds for most la
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice, pairwise
-from os.path import commonprefix
+from os.path import commonpath
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -315,10 +315,10 @@ def _find_constants(
     A name is a constant outside of all symbols, and where it is declared unless it begins small.
     The nearest file counts; where it is not clear which value a name has, it has none.
     """
-    parts, found = chunk.path.split("/"), dict[str, tuple[int, str, str]]()
+    found: dict[str, tuple[float, str, str]] = {}
     for holder in (chunk, *holders):
         is_own = holder.doc_id == chunk.doc_id
-        near = len(parts) if is_own else len(commonprefix([parts[:-1], holder.path.split("/")]))
+        near = float("inf") if is_own else len(commonpath((f"/{chunk.path}", f"/{holder.path}")))
         for one in re.finditer(CONSTANT, holder.text):
             name, line = one["name"], one[0].strip()
             is_constant = name.isupper() or (name[0].isupper() and one["words"])
