@@ -297,9 +297,8 @@ class _KnownWords(Struct, frozen=True, dict=True):
 
 def _detect_form(chunk: StoredChunk) -> WrittenForm:
     """Return the script and the language of a passage."""
-    found = detect_written_form(chunk.text)
-    words_of_code = "en" if is_code(chunk.media) and found.script == "latin" else None
-    return WrittenForm(found.script, chunk.lang or found.language or words_of_code)
+    found, of_code = detect_written_form(chunk.text), "en" if is_code(chunk.media) else None
+    return WrittenForm(found.script, chunk.lang or found.language or of_code)
 
 
 def _count_shared(token: str) -> int:
