@@ -222,15 +222,13 @@ class AnswerabilityCurve(Struct, frozen=True, kw_only=True):
 class Answerability(Struct, frozen=True):
     """The curves of a model.
 
-    `hybrid` is for evidence of both channels, `compared` where token vectors were compared too, and
-    `vector` for vectors alone. `compared` is None when the tokens tell nothing more. `foreign` is
-    for vectors alone where query and passages are in different languages, `matched` where token
-    vectors were compared too; they are None when the model cannot compare languages.
+    `hybrid` is for evidence of both channels, and `vector` for vectors alone. `foreign` is for
+    vectors alone where query and passages are in different languages, `matched` where token vectors
+    were compared too; they are None when the model cannot compare languages.
     """
 
     hybrid: AnswerabilityCurve
     vector: AnswerabilityCurve
-    compared: AnswerabilityCurve | None = None
     foreign: AnswerabilityCurve | None = None
     matched: AnswerabilityCurve | None = None
 

@@ -163,7 +163,6 @@ MINILM = EmbeddingModel(
         hybrid=AnswerabilityCurve(
             words=7.4, cosine=9.0, place=-1.0, lacks=-1.2, start=-7.5, margin=0.34
         ),
-        compared=AnswerabilityCurve(words=5.7, cosine=6.9, start=-14.3, match=17.9),
         vector=AnswerabilityCurve(cosine=10.4, start=-4.4, margin=0.69),
     ),
     # The weights in full precision give 0.7553; eight bits move it by less than 0.01.

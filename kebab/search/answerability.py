@@ -343,12 +343,9 @@ def compute_found(
     if model is None or not signals.by_vectors:
         return compute_probability(lexical, signals)
     same = model.hybrid if signals.by_words else model.vector
-    across = any(one.foreign for one in signals.passages[:_LEADING])
-    by_tokens = model.matched if signals.match is not None and across else None
-    if signals.by_words and signals.match is not None and not across:
-        same = model.compared or same
     own = [one for one in signals.passages if not one.foreign]
     foreign = [one for one in signals.passages if one.foreign]
+    by_tokens = model.matched if signals.match is not None else None
     chosen = [
         (same, own),
         (same if signals.by_words or not by_tokens else None, foreign),

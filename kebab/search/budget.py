@@ -211,7 +211,8 @@ def grow_texts(
         )
         if is_code(chunk.media) and not (is_shown or is_licence(chunk)):
             chunk = _cut_lines(chunk, weights)
-            found[place] = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
+            cut = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
+            found[place] = _explain_code(cut, list_extents(chunk.key), find, weights)
     return found
 
 

@@ -11,7 +11,7 @@ from tests.shape.tree import ROOT, list_modules
 MOST_LINES = {
     "kebab": 78_200,
     "tests": 67_800,
-    "kebab/app": 8_400,
+    "kebab/app": 8_300,
     "kebab/chunk": 1_200,
     "kebab/cli": 9_500,
     "kebab/cluster": 300,
@@ -22,7 +22,7 @@ MOST_LINES = {
     "kebab/errors": 1_700,
     "kebab/ingest": 3_400,
     "kebab/limits": 700,
-    "kebab/llm": 2_200,
+    "kebab/llm": 2_100,
     "kebab/parse": 14_000,
     "kebab/rag": 3_600,
     "kebab/review": 4_700,

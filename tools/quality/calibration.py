@@ -31,8 +31,8 @@ from kebab.search.answerability import (
     compute_found,
     compute_precision,
     compute_probability,
+    is_across_languages,
     read_signals,
-    should_rerank,
     weigh_passage,
 )
 from kebab.search.rerank import rerank_candidates
@@ -46,7 +46,6 @@ from tools.quality.sets import DataSet, Item, build_base, build_settings, find_s
 Kind: TypeAlias = Literal["own", "related", "unrelated"]
 Names: TypeAlias = tuple[str, ...]
 HYBRID: Names = ("words", "cosine", "margin", "place", "lacks")
-COMPARED: Names = (*HYBRID, "match")
 VECTOR: Names = ("cosine", "margin")
 MATCHED: Names = ("cosine", "margin", "match")
 WORDS: Names = ("words", "evidence", "length")
@@ -157,7 +156,7 @@ def read_search_signals(context: AppContext, text: str, mode: ModeName) -> Answe
         passages, timer = PassageCache(reader), StageTimer(time.perf_counter)
         query = build_query(SearchRequest(query=text, mode=mode), context.clock.now())
         found = Ranker(reader, lambda: retriever).rank(query, timer, passages)
-        if mode != "lexical" and should_rerank(query, found, passages):
+        if mode != "lexical" and is_across_languages(found, passages):
             found = rerank_candidates(found, embedder, passages, timer, asked_for=False)
         return read_signals(found, passages) if found.ranked else None
 
@@ -183,7 +182,6 @@ def fit_curves(cases: Sequence[Case], today: Curves, lost: float) -> Curves:
     hybrid = [case for case in compared if case.mode == "hybrid"]
     foreign = [case for case in hybrid if all(one.foreign for one in case.signals.passages)]
     matched = [case for case in foreign if case.signals.match]
-    alike = [case for case in hybrid if case.signals.match and not case.signals.passages[0].foreign]
     own = [case for case in hybrid if "-" not in case.questions]
     words = [case for case in cases if case.mode == "lexical" and "-" not in case.questions]
     vectors = [case for case in compared if case.mode == "vector" and "-" not in case.questions]
@@ -191,7 +189,6 @@ def fit_curves(cases: Sequence[Case], today: Curves, lost: float) -> Curves:
     return Curves(
         Answerability(
             hybrid=fit(own, HYBRID, model.hybrid, lost),
-            compared=model.compared and fit(alike, COMPARED, model.compared, lost),
             vector=fit(vectors, VECTOR, model.vector, lost),
             foreign=model.foreign and fit(foreign, VECTOR, model.foreign, more),
             matched=model.matched and fit(matched, MATCHED, model.matched, more),

@@ -161,15 +161,6 @@ def test_one_in_the_language_of_the_notes_or_told_so_is_not(compared, text, rera
     assert compared.embedder.compared == []
 
 
-def test_tokens_judge_such_a_question_where_the_model_has_a_curve_for_them(compared):
-    profile = compared.embedder._profile
-    curves = structs.replace(profile.answerability, compared=_CURVE)
-    compared.embedder._profile = structs.replace(profile, answerability=curves)
-
-    assert ask(compared, _ENGLISH, rerank=True).convincing
-    assert not ask(compared, _ENGLISH, rerank=False).convincing
-
-
 def test_a_model_that_compares_no_languages_does_not_rerank_by_default(compared):
     compared.embedder._profile = PROFILE
     ask(compared)
