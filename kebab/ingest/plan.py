@@ -30,8 +30,7 @@ from kebab.errors.system import build_io_error, build_read_error
 from kebab.ingest.build import choose_recipe
 from kebab.ingest.job import IngestJob, LibraryState, Scope, build_item
 from kebab.ingest.members import TIMESTAMP_GRANULARITY_NS, MemberScanner, compute_entry_hash
-from kebab.text.dates import find_date_in_path
-from kebab.text.names import join_name
+from kebab.text.names import join_name, list_title_texts
 from kebab.wire.ingest import IngestItem, ItemKindName
 
 if TYPE_CHECKING:
@@ -402,7 +401,7 @@ def _is_path_unused(known: KnownDocument, path: str) -> bool:
     """Return whether a document is the same at another path, because nothing in it is of its path.
 
     Titles are taken from names of files and folders, dates from both, languages from suffixes, or
-    from the whole name where there is none.
+    from the whole name where there is none. Passages have words of the name of their file.
     """
     title, before, after = join_name(known.title), PurePosixPath(known.path), PurePosixPath(path)
     names = ((before.stem, after.stem), (before.parent.name, after.parent.name))
@@ -413,6 +412,6 @@ def _is_path_unused(known: KnownDocument, path: str) -> bool:
     )
     return (
         before.suffix == after.suffix != ""
-        and find_date_in_path(known.path) == find_date_in_path(path)
+        and list_title_texts(known.title, known.path) == list_title_texts(known.title, path)
         and not any(in_title)
     )

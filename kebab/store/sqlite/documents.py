@@ -27,7 +27,6 @@ from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import translate_reads, translate_sqlite_errors
 from kebab.store.sqlite.fts import clamp_to_signed, parse_strings, to_json, to_nanoseconds
 from kebab.store.sqlite.reader import SqliteReader
-from kebab.text.dates import find_date_in_path
 
 _INODES = 1 << 64
 """Inodes have no sign, integers of SQLite do; some file systems use all bits."""
@@ -90,8 +89,10 @@ _SAVE = (
 def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tuple[int, bool]:
     """Store a document without its chunks.
 
-    Return the number of its row, and whether it has another title or other aliases than before.
+    Return the number of its row, and whether its passages get words of other names than before.
     """
+    from kebab.text.names import list_title_texts  # a reader needs none
+
     before = database.execute(
         f"SELECT d.title, d.asset, d.path, {fts.ALIASES} FROM documents d WHERE d.doc_id = ?",  # noqa: S608 - a constant
         (row.doc_id,),
@@ -116,7 +117,7 @@ def save_document(database: apsw.Connection, row: DocumentRow, now: float) -> tu
         before is not None
         and before[0] == row.title
         and {*parse_strings(before[3])} == {*row.aliases}
-        and find_date_in_path(before[2]) == find_date_in_path(row.path)
+        and list_title_texts(row.title, before[2]) == list_title_texts(row.title, row.path)
     )
     if before is None or not is_same or before[2] != row.path:
         fts.write_names(database, doc, row.path, row.title, row.aliases)

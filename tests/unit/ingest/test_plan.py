@@ -154,6 +154,7 @@ def test_the_same_name_goes_before_the_order_of_paths(arrived):
     [
         ("old/a.md", "new/a.md", "A heading", True),
         ("a.md", "a.markdown", "A heading", False),
+        ("kettle.md", "teapot.md", "A heading", False),
         ("a.md", "2024-05-06 a.md", "A heading", False),
         ("2024/05/06/a.md", "2024/05/07/a.md", "A heading", False),
         ("--.md", "b.md", "A heading", False),
