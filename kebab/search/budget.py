@@ -278,8 +278,6 @@ _MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 120, 12
 """How many constants a passage of code has, how long their lines are, and how many of its names
 are looked up."""
 
-_is_literal = re.compile(r"[=\w][^=\w]*\b\d[^=]*\Z").search
-"""A line that ends with a number or a term of numbers."""
 _find_names = re.compile(r"\b(?!(?:None|True|False)\b|[A-Z][a-z]+[( ])_*[A-Za-z]\w{3,}").findall
 """Names but not those of classes that are called, nor words of a sentence."""
 
@@ -294,15 +292,14 @@ def _explain_code(
     """
     chunk = hit.chunk
     names = {
-        name: sum(weights.get(token, 0.0) for token in collect_all_tokens([name]))
+        name: weight
         for name in dict.fromkeys(_find_names(chunk.text))
         if not name.islower()
+        and (weight := sum(weights.get(token, 0.0) for token in collect_all_tokens([name])))
     }
     best = sorted(names, key=names.__getitem__, reverse=True)[:_MOST_NAMES]
     found = _find_constants(best, chunk, find(best)) if best else {}
-    lines = {name: found[name] for name in best if found.get(name)}
-    asked = [line for name, line in lines.items() if names[name]]
-    constants = asked or filter(_is_literal, lines.values())
+    constants = (found[name] for name in best if found.get(name))
     context = "\n".join(filter(None, (chunk.context, *islice(constants, _MOST_CONSTANTS))))
     symbol = _find_symbol(chunk, extents) if chunk.heading_path else None
     return hit._replace(chunk=chunk._replace(context=context), symbol=symbol)

@@ -73,9 +73,11 @@ def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
 
 
 def test_weak_code_beside_better_hits_has_only_the_lines_of_its_best_match():
-    lines = [*(f"step {number}" for number in range(9)), "a line", *"bcdefgh"]
+    lines = [*(f"step {number}" for number in range(9)), "a line > MAX_LINE", *"bcdefgh"]
     section = Section("f", "g", media="text/x-python")
     section.chunks[1] = section.chunks[1]._replace(text="\n".join(lines), start_line=21)
+    limit = section.chunks[0]._replace(text="MAX_LINE = 5", doc_id=DocId("a"), heading_path=())
+    section.chunks.append(limit._replace(path="limits.py"))
     good, weak = section.grow(0, 1)
     weak = weak._replace(confidence="weak")
 
@@ -83,6 +85,7 @@ def test_weak_code_beside_better_hits_has_only_the_lines_of_its_best_match():
     assert drop_weak_texts([weak]) == [weak]
     shown = section.show(*drop_weak_texts([good, weak]))[1]
     assert (get_lines(shown), shown.snippet.text) == ((30, 35), "\n".join(lines[9:15]))
+    assert shown.chunk.context == "limits.py:1: MAX_LINE = 5"
 
 
 class Section:
