@@ -21,11 +21,11 @@ import msgspec
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.core.progress import ProgressCallback, ProgressKind
-from kebab.durable import create_folder, replace_file
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.system import build_io_error, translate_os_errors
 from kebab.ingest.job import ProgressReporter
 from kebab.ingest.run import is_own_file_name
+from kebab.platform import create_folder, replace_file
 from kebab.store import vectors
 from kebab.store.archive import (
     FORMAT_VERSION,

@@ -14,11 +14,10 @@ from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_pat
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
 from kebab.core.files import IMAGE, ScanRules
 from kebab.core.media import READABLE_NAMES
-from kebab.durable import create_folder, replace_file
 from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.errors.hints import NOT_UTF8
 from kebab.errors.system import escape_undecodable, resolve_path, translate_os_errors
-from kebab.platform import limit_blas_threads
+from kebab.platform import create_folder, limit_blas_threads, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

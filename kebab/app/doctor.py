@@ -30,14 +30,13 @@ from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.doctor import checks
 from kebab.doctor.checks import FIX, Check, Finding
 from kebab.doctor.repairs import OPERATION, Remedy, Repairs, confirm_repairs
-from kebab.durable import delete_path
 from kebab.embed.registry import MODELS, describe_better_model
 from kebab.errors.catalog import ConfigInvalid, NotIndexed, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import escape_undecodable, translate_os_errors
 from kebab.ingest.job import ProgressReporter, RunContext
 from kebab.llm.endpoint import resolve_endpoint
-from kebab.platform import list_missing_features
+from kebab.platform import delete_path, list_missing_features
 from kebab.store.sqlite import copies
 from kebab.store.sqlite.writer import ListedSource, load_sources, write_sources
 from kebab.wire.coverage import Coverage, Indexing

@@ -19,7 +19,6 @@ from kebab.config.settings import AUTO, Llm, Settings
 from kebab.core.files import OcrSettings
 from kebab.core.ids import compute_digest, hash_content
 from kebab.core.ports import PictureAnswer, PictureTask
-from kebab.durable import hold_lock
 from kebab.embed import encoder, registry
 from kebab.embed.registry import EmbeddingModel
 from kebab.errors.catalog import (
@@ -31,6 +30,7 @@ from kebab.errors.catalog import (
     UsageInvalid,
 )
 from kebab.errors.signal import Signal
+from kebab.platform import hold_lock
 from kebab.store.sqlite.lock import PICTURES
 
 if TYPE_CHECKING:

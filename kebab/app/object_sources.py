@@ -24,13 +24,12 @@ from kebab.core.documents import Source
 from kebab.core.files import IGNORE_FILES, IMAGE, ScanRules, SkipCounts, get_suffix, resolve_links
 from kebab.core.media import choose_limit, detect_media_type
 from kebab.core.progress import Cancel, ProgressCallback
-from kebab.durable import create_folder, delete_path, replace_file
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.ingest.job import IngestJob, ProgressReporter
 from kebab.ingest.plan import list_ancestors
-from kebab.platform import is_linux
+from kebab.platform import create_folder, delete_path, is_linux, replace_file
 from kebab.source.content import MAX_UNKNOWN_BYTES, describe_unsupported
 from kebab.source.ignore import Layer, build_base_layer, find_skip_reason
 from kebab.store.objects import ObjectStore, StoredObject, build_empty_error

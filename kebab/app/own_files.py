@@ -10,9 +10,9 @@ from pathlib import Path
 
 from kebab.app.context import AppContext
 from kebab.config.load import build_toml, keep_copy, replace_settings_file
-from kebab.durable import create_folder, delete_path
 from kebab.embed import registry
 from kebab.errors.system import build_io_error, build_read_error, escape_undecodable
+from kebab.platform import create_folder, delete_path
 from kebab.wire.health import InitReport, InitRequest, ResetReport, ResetRequest
 
 _ENDS = ("", "-wal", "-shm")

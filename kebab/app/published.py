@@ -8,9 +8,9 @@ from kebab.app.context import AppContext
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, find_copy_folder
 from kebab.core.progress import Cancel, ProgressCallback
-from kebab.durable import delete_path
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
+from kebab.platform import delete_path
 from kebab.store.objects import resolve_address
 from kebab.store.published_copy import PublishedCopy, read_state
 from kebab.wire.library import SourceRemoved, SourceSummary

@@ -359,7 +359,7 @@ def keep_copy(path: Path, text: str) -> Path | None:
     Raises:
         IoError: The path is neither a file nor an empty folder.
     """
-    from kebab.durable import create_copy  # few commands write settings
+    from kebab.platform import create_copy  # few commands write settings
 
     target = Path(os.path.realpath(path))
     if not target.exists() or target.is_dir():
@@ -381,7 +381,7 @@ def replace_settings_file(path: Path, data: bytes) -> None:
     """
     import shutil
 
-    from kebab.durable import replace_file
+    from kebab.platform import replace_file
 
     target = Path(os.path.realpath(path))
     with replace_file(target, 0o600 if target.is_file() else 0o666) as draft:

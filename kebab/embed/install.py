@@ -35,13 +35,12 @@ from kebab.core.progress import (
     RateMeter,
     ignore_progress,
 )
-from kebab.durable import sync_names
 from kebab.embed import registry
 from kebab.embed.encoder import find_installed, verify_files
 from kebab.embed.registry import EmbeddingModel, IndexPackage
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable
 from kebab.errors.system import translate_os_errors
-from kebab.platform import kill_tree, sync_path
+from kebab.platform import kill_tree, sync_names, sync_path
 
 _SYSTEM_REASON = re.compile(r"\[Errno -?\d+\] ([^'\")(]+)")
 _NOISE = re.compile(r"^\s*$|^\s+File |^Traceback |^\[notice\]")

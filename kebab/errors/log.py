@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from kebab.durable import hold_lock
-from kebab.platform import is_private
+from kebab.platform import hold_lock, is_private
 
 MAX_BYTES = 1_000_000
 """The size of a full file."""

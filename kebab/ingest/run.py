@@ -22,7 +22,6 @@ from kebab.core.files import SkipCounts, resolve_links
 from kebab.core.ids import DocId, compute_digest
 from kebab.core.ports import Embedder
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
-from kebab.durable import create_folder, replace_file
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut
 from kebab.errors.signal import Signal
 from kebab.errors.system import escape_undecodable, translate_os_errors
@@ -50,6 +49,7 @@ from kebab.ingest.plan import (
 )
 from kebab.ingest.survey import survey_languages
 from kebab.ingest.vectors import NO_MODEL, NoModel, VectorSync
+from kebab.platform import create_folder, replace_file
 from kebab.wire.ingest import EmbeddingSummary, IngestItem, IngestReport, PictureFailure
 
 if TYPE_CHECKING:

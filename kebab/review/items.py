@@ -22,11 +22,10 @@ from msgspec.structs import replace
 
 from kebab.core.ids import hash_content
 from kebab.core.media import MARKDOWN, detect_media_type
-from kebab.durable import create_copy, replace_file
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
-from kebab.platform import copy_owner
+from kebab.platform import copy_owner, create_copy, replace_file
 from kebab.review.document import ReviewDocument, ReviewText
 from kebab.review.segments import PageStructure, keep_harmless, read_structure
 from kebab.wire.review import AgentItem, AgentItems, AppliedFile, ItemFix, ReviewedDocument

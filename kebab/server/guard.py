@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from kebab.durable import hold_lock, replace_file
 from kebab.errors.catalog import IoError, TimedOut, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
-from kebab.platform import is_private
+from kebab.platform import hold_lock, is_private, replace_file
 
 TOKEN_NAME = "http.token"  # noqa: S105 - the name of the file
 _LOCK_NAME = "http.token.lock"

@@ -21,9 +21,9 @@ from urllib.parse import urlencode, urlsplit
 
 import msgspec
 
-from kebab.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import TimedOut
 from kebab.errors.system import translate_os_errors
+from kebab.platform import create_folder, delete_path, hold_lock, replace_file
 from kebab.wire.health import RunningServer
 
 _FOLDER, _RECORD, _LOCK = "servers", "server.json", "lock"

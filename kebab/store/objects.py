@@ -17,10 +17,10 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from kebab.config.settings import FILE_ADDRESS, is_address
-from kebab.durable import hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, Locked, Op
 from kebab.errors.redaction import redact_start
 from kebab.errors.system import build_io_error, translate_import_errors, translate_os_errors
+from kebab.platform import hold_lock, replace_file
 
 FEATURE, EXTRA = "published knowledge bases", "published"
 _CONNECT_S, _REQUEST_S, _RETRIES, _RETRY_S = 5, 120, 3, 30

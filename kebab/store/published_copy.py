@@ -29,9 +29,9 @@ from kebab.core.documents import (
     VectorRow,
 )
 from kebab.core.ids import DocId, compute_digest, find_missing_keys
-from kebab.durable import create_folder, delete_path, hold_lock, replace_file
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
+from kebab.platform import create_folder, delete_path, hold_lock, replace_file
 from kebab.store.objects import ObjectStore, StoredObject
 from kebab.store.published import Dataset, Row, read_document, require_base
 from kebab.wire.published import PublishedFile, PublishedManifest

@@ -203,7 +203,7 @@ def open_writer(data_dir: Path, name: str = FILE_NAME, below: str = "") -> apsw.
         NotIndexed: It was written by a newer build.
         Locked: Another connection holds it.
     """
-    from kebab.durable import create_folder
+    from kebab.platform import create_folder
 
     path = data_dir / name
     with translate_os_errors(data_dir, "create"):

@@ -83,7 +83,7 @@ class WriterLock(AbstractContextManager["WriterLock"]):
         Raises:
             Locked: Another writer holds it.
         """
-        from kebab.durable import create_folder  # no reader needs it
+        from kebab.platform import create_folder  # no reader needs it
 
         self._path = data_dir / LOCK_NAME
         with translate_os_errors(self._path, "create"):
@@ -210,7 +210,7 @@ def complete_replacement(data_dir: Path) -> None:
     folder = data_dir / FOLDER
     if not folder.exists():
         return
-    from kebab.durable import delete_path
+    from kebab.platform import delete_path
 
     with translate_os_errors(data_dir, "write"):
         if is_incomplete(data_dir):

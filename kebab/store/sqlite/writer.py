@@ -28,9 +28,9 @@ from kebab.core.documents import (
     parse_named_files,
 )
 from kebab.core.ids import ChunkId, DocId, Key
-from kebab.durable import delete_path, replace_file
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
+from kebab.platform import delete_path, replace_file
 from kebab.store.sqlite import chunks, connection, documents, fts
 from kebab.store.sqlite.connection import (
     Transactions,

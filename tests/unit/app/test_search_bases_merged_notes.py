@@ -5,8 +5,8 @@ from kebab.app.facade import Kebab
 from kebab.app.published import add_source
 from kebab.config.settings import find_copy_folder
 from kebab.core.progress import ignore_progress
-from kebab.durable import delete_path
 from kebab.errors.catalog import InvalidInput, IoError
+from kebab.platform import delete_path
 from kebab.wire.ask import AskRequest, SessionShowRequest, SessionTranscript
 from kebab.wire.fetch import GrepRequest
 from kebab.wire.published import SourceAddRequest

@@ -107,7 +107,7 @@ def test_a_reference_with_the_name_of_a_base_is_fetched_there(three):
 
 
 def test_a_base_without_copy_and_store_is_named_and_the_others_answer(three):
-    from kebab.durable import delete_path
+    from kebab.platform import delete_path
 
     whole = _search(three).coverage
     assert (whole.bases, whole.unread_bases) == (["docs", "wiki"], UNSET)
@@ -141,7 +141,7 @@ def test_own_notes_that_are_damaged_are_named_and_the_others_answer(three):
 
 
 def test_no_filter_is_called_unmatched_for_a_base_that_could_not_be_read(three):
-    from kebab.durable import delete_path
+    from kebab.platform import delete_path
 
     known = _search(three, tag=["pets"])
     assert [(one.filter, one.value) for one in known.unmatched_filters] == [("tag", "pets")]

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from kebab import durable
+from kebab import platform
 from kebab.config.load import keep_copy, replace_settings_file
-from kebab.durable import hold_lock
+from kebab.platform import hold_lock
 from kebab.review.items import FixedFile, write_file
 from kebab.server.guard import TOKEN_NAME, load_token
 from kebab.wire.review import AppliedFile
@@ -93,7 +93,7 @@ def test_a_file_stays_as_it_was_when_its_draft_fails(tmp_path):
     target.write_bytes(b"old")
 
     def fail_in_the_middle():
-        with durable.replace_file(target) as draft:
+        with platform.replace_file(target) as draft:
             draft.write(b"new")
             raise ValueError
 
