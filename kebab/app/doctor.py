@@ -23,9 +23,9 @@ from kebab.app.library import list_lost_sources
 from kebab.app.model_adapters import SERVERS, check_server
 from kebab.app.own_files import list_index_entries, list_leftovers, list_remains
 from kebab.config.settings import AUTO
+from kebab.core.chunks import Keys, sort_keys
 from kebab.core.documents import EMBEDDING_REASON, STDIN
 from kebab.core.files import resolve_links
-from kebab.core.ids import Keys, sort_keys
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind
 from kebab.doctor import checks
 from kebab.doctor.checks import FIX, Check, Finding

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from kebab.app.context import AppContext
 from kebab.config.settings import is_object_address
+from kebab.core.chunks import DocId
 from kebab.core.documents import Link, Source
-from kebab.core.ids import DocId
 from kebab.core.media import list_type_names
 from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput

@@ -33,8 +33,8 @@ from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, Skipp
 from kebab.wire.record import fill_record
 
 if TYPE_CHECKING:
+    from kebab.core.chunks import DocId
     from kebab.core.documents import StoredDocument
-    from kebab.core.ids import DocId
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.citation import Freshness

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from kebab.config.settings import Settings, resolve_paths
-from kebab.core.ids import ChunkId, compute_digest
+from kebab.core.chunks import ChunkId, compute_digest
 
 if TYPE_CHECKING:
     from kebab.wire.record import NotFound

@@ -18,7 +18,7 @@ from kebab.app.filters import (
 )
 from kebab.app.published import describe_base, remove_base
 from kebab.app.references import ReferenceFinder, build_lookup_fault, build_not_found, make_absolute
-from kebab.core.chunks import CosineScale, build_embed_text
+from kebab.core.chunks import ChunkId, CosineScale, DocId, build_embed_text
 from kebab.core.documents import (
     EMBEDDING_VERSION,
     PUBLISHED_ROOT,
@@ -35,7 +35,6 @@ from kebab.core.documents import (
     is_cut,
 )
 from kebab.core.files import join_root, list_containers, resolve_links
-from kebab.core.ids import ChunkId, DocId
 from kebab.core.progress import ProgressCallback
 from kebab.core.queries import StoredChunk
 from kebab.core.spelling import find_nearest

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
+from kebab.core.chunks import compute_digest, hash_content
 from kebab.core.files import OcrSettings
-from kebab.core.ids import compute_digest, hash_content
 from kebab.core.ports import PictureAnswer, PictureTask
 from kebab.embed import encoder, registry
 from kebab.embed.registry import EmbeddingModel

@@ -16,9 +16,9 @@ from contextvars import ContextVar
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from kebab.core.chunks import ChunkId, DocId
 from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
 from kebab.core.files import MEMBER_MARK, add_working_folder, is_below, join_root, resolve_links
-from kebab.core.ids import ChunkId, DocId
 from kebab.errors.system import build_read_error, escape_undecodable
 from kebab.search.citations import decode_percent, format_reference, quote_path
 from kebab.wire.record import LookupFault, NotFound

@@ -20,9 +20,9 @@ from kebab.app.references import (
     require_path,
     resolve_folder_of,
 )
+from kebab.core.chunks import DocId, hash_content
 from kebab.core.documents import StoredDocument
 from kebab.core.files import cut_root, get_suffix, is_below, resolve_links
-from kebab.core.ids import DocId, hash_content
 from kebab.core.media import MARKDOWN, PLAIN, detect_media_type, is_code, is_prose, is_reviewed
 from kebab.core.review import Markup, StoredRun
 from kebab.errors.catalog import ParseFailed, TooLarge, UnsupportedMedia

@@ -22,8 +22,8 @@ from kebab.app.coverage import (
     measure_coverage,
 )
 from kebab.app.filters import build_filters, explain_filters, resolve_filters, suggest_nearest
+from kebab.core.chunks import Key
 from kebab.core.documents import CURSOR_SALT, EMBEDDING_VERSION, check_freshness
-from kebab.core.ids import Key
 from kebab.core.queries import Filters, Hit, Mode, Page, Query, StoredChunk
 from kebab.errors.catalog import (
     EmbeddingMismatch,

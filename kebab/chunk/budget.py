@@ -14,9 +14,15 @@ from typing import NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
+from kebab.core.chunks import (
+    Chunk,
+    ChunkRow,
+    DocId,
+    build_embed_text,
+    compute_digest,
+    make_chunk_id,
+)
 from kebab.core.documents import BlockKind
-from kebab.core.ids import DocId, compute_digest, make_chunk_id
 
 _WORD = re.compile(r"[A-Za-z]+|[0-9]+")
 _WIDE = re.compile(r"[\u3040-ヿ\u3400-\u4dbf\u4e00-\u9fff가-힣\U00020000-\U0003ffff]")

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
-from kebab.core.chunks import ChunkRow, Place
+from kebab.core.chunks import ChunkId, ChunkRow, DocId, Key, Place, compute_digest
 from kebab.core.files import FileState, find_container, join_root
-from kebab.core.ids import ChunkId, DocId, Key, compute_digest
 from kebab.core.queries import StoredChunk
 from kebab.errors.signal import Signal
 

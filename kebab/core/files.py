@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct, field, to_builtins
 
-from kebab.core.ids import compute_digest
+from kebab.core.chunks import compute_digest
 
 OCR_SETTING = "ingest.ocr"
 """The setting that turns the recognition of text on."""

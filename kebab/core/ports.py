@@ -17,14 +17,15 @@ if TYPE_CHECKING:
 
     from kebab.core.chunks import (
         CosineBackground,
+        Key,
         KeyedScore,
+        Keys,
         Matrix,
         ModelProfile,
         TokenVectors,
         Vector,
     )
     from kebab.core.documents import ParsedDocument, VectorRow
-    from kebab.core.ids import Key, Keys
     from kebab.errors.signal import Signal
 
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from kebab.core.chunks import Place
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key
+from kebab.core.chunks import ChunkId, DocId, DocNumber, Key, Place
 from kebab.wire.record import VectorState
 
 if TYPE_CHECKING:

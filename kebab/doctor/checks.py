@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from kebab import __version__
 from kebab.config.load import SettingsReport
-from kebab.core.chunks import ProbePair
+from kebab.core.chunks import Keys, ProbePair, find_missing_keys, find_repeated_keys
 from kebab.core.documents import SourceCounts
-from kebab.core.ids import Keys, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Clock
 from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelRejected, ModelUnreachable
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
+from kebab.core.chunks import compute_named_hash, hash_file
 from kebab.core.documents import Extent, FileCounts
 from kebab.core.files import (
     IGNORE_FILES,
@@ -23,7 +24,6 @@ from kebab.core.files import (
     is_below,
     join_root,
 )
-from kebab.core.ids import compute_named_hash, hash_file
 from kebab.core.queries import Filters
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from kebab.chunk.budget import Budget, build_chunk_rows
 from kebab.chunk.split import iterate_chunks
-from kebab.core.chunks import Chunk, ChunkRow, add_tokens
+from kebab.core.chunks import Chunk, ChunkRow, DocId, add_tokens, compute_digest, compute_named_hash
 from kebab.core.documents import (
     NO_PASSAGE,
     DocumentRow,
@@ -23,7 +23,6 @@ from kebab.core.documents import (
     Source,
 )
 from kebab.core.files import CONTAINERS, NAMED, FileEntry
-from kebab.core.ids import DocId, compute_digest, compute_named_hash
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.ports import Parser, is_isolated
 from kebab.errors.catalog import TimedOut, UnsupportedMedia

@@ -13,8 +13,8 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from kebab.chunk.budget import Budget, make_mixed_counter
+from kebab.core.chunks import DocId
 from kebab.core.files import CONTAINERS
-from kebab.core.ids import DocId
 from kebab.core.ports import Cluster, Embedder
 from kebab.errors.catalog import DependencyMissing, TimedOut
 from kebab.errors.signal import Signal

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from msgspec import structs
 
 from kebab.chunk.budget import Budget, estimate_tokens
+from kebab.core.chunks import DocId, make_doc_id
 from kebab.core.documents import (
     DocumentRow,
     FileStamp,
@@ -26,7 +27,6 @@ from kebab.core.documents import (
     find_emptiness,
 )
 from kebab.core.files import FileEntry
-from kebab.core.ids import DocId, make_doc_id
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import ParseFailed, UnsupportedMedia
 from kebab.errors.signal import Signal

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from kebab.chunk.budget import CHUNKER_VERSION, Budget
+from kebab.core.chunks import ChunkId
 from kebab.core.documents import KnownDocument, Listing, Source
 from kebab.core.files import (
     ScanRules,
@@ -25,7 +26,6 @@ from kebab.core.files import (
     resolve_folder_links,
     resolve_links,
 )
-from kebab.core.ids import ChunkId
 from kebab.core.ports import Clock, Cluster, Embedder, Parser, VectorWriter
 from kebab.core.progress import Cancel, Progress, ProgressCallback, ProgressKind, RateMeter
 from kebab.errors.signal import Signal

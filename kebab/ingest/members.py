@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, BinaryIO
 
+from kebab.core.chunks import compute_named_hash, hash_content, hash_file
 from kebab.core.documents import FileStamp, KnownDocument, build_last_scan_key
 from kebab.core.files import (
     CONTAINERS,
@@ -26,7 +27,6 @@ from kebab.core.files import (
     join_root,
     list_containers,
 )
-from kebab.core.ids import compute_named_hash, hash_content, hash_file
 from kebab.core.media import EMAIL, ENEX_NOTE, MSG, PDF, detect_media_type
 from kebab.errors.signal import Signal
 from kebab.ingest.job import IngestJob, LibraryState, ParserGuard

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 from msgspec.structs import replace
 
+from kebab.core.chunks import DocId, compute_digest
 from kebab.core.documents import STDIN, Source, SourcePlan, UnreadFile, build_last_scan_key
 from kebab.core.files import SkipCounts, resolve_links
-from kebab.core.ids import DocId, compute_digest
 from kebab.core.ports import Embedder
 from kebab.core.progress import Cancel, ProgressCallback, ProgressKind, ignore_progress
 from kebab.errors.catalog import DependencyMissing, ParseFailed, TimedOut

@@ -11,9 +11,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.chunks import PendingChunk, build_embed_text
+from kebab.core.chunks import (
+    DocId,
+    Key,
+    PendingChunk,
+    build_embed_text,
+    find_missing_keys,
+    find_repeated_keys,
+)
 from kebab.core.documents import EMBEDDING_VERSION, VectorRow
-from kebab.core.ids import DocId, Key, find_missing_keys, find_repeated_keys
 from kebab.core.ports import Embedder, VectorWriter
 from kebab.core.progress import ProgressKind
 from kebab.errors.catalog import (

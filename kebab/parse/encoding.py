@@ -23,8 +23,8 @@ from msgspec import Struct
 from kebab.core.documents import Edit
 from kebab.errors.catalog import ParseFailed
 from kebab.errors.system import translate_import_errors
+from kebab.text.language import load_stop_words
 from kebab.text.normalize import load_words, split_names
-from kebab.text.stop_words import load_stop_words
 
 _SAMPLE = 32_768
 _SLOW_SAMPLE = 4_096

@@ -28,9 +28,15 @@ from kebab.rag.values import Value, ValueKind, find_facts, is_content_word
 from kebab.search.answerability import FAIR
 from kebab.search.query_parser import EARLY
 from kebab.search.snippet import weigh_keywords
-from kebab.text.language import is_dense, iter_unit_matches, split_units
+from kebab.text.language import (
+    AUXILIARIES,
+    is_dense,
+    is_function_word,
+    is_question_word,
+    iter_unit_matches,
+    split_units,
+)
 from kebab.text.normalize import normalize_for_index
-from kebab.text.stop_words import AUXILIARIES, is_function_word, is_question_word
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize_unit
 from kebab.wire.ask import AnswerUsage, AnswerWarning, DoubtCode, RefusalName
 from kebab.wire.coverage import Coverage, describe_absent_words, describe_gaps

@@ -22,8 +22,7 @@ from textwrap import dedent
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.chunks import build_embed_text
-from kebab.core.ids import Key
+from kebab.core.chunks import Key, build_embed_text
 from kebab.core.ports import Embedder
 from kebab.core.queries import Page, StoredChunk
 from kebab.core.spelling import find_likely_name
@@ -34,11 +33,10 @@ from kebab.rag.values import find_facts
 from kebab.search.answerability import compute_relative_evidence
 from kebab.search.rerank import compare_tokens
 from kebab.search.snippet import compute_coverage, select_held, weigh_keywords
-from kebab.text.language import iter_unit_matches, split_units
+from kebab.text.language import is_function_word, iter_unit_matches, split_units
 from kebab.text.model_input import escape_text
 from kebab.text.normalize import compile_lazily
 from kebab.text.sentences import LayoutKind, find_sentences, measure_width
-from kebab.text.stop_words import is_function_word
 from kebab.text.tokenizer import collect_all_tokens, collect_tokens, tokenize_unit
 from kebab.wire.ask import AnswerEvent
 

@@ -11,10 +11,9 @@ from kebab.core.answers import LanguageModel, Message, Turn
 from kebab.errors.catalog import ContextOverflow, InvalidInput, IoError, Locked, ModelProtocol
 from kebab.errors.system import escape_undecodable
 from kebab.rag.prompt import remove_markers, shorten
-from kebab.text.language import detect_question_language
+from kebab.text.language import detect_question_language, strip_stop_words
 from kebab.text.model_input import escape_text, estimate_tokens, wrap_in_delimiters
 from kebab.text.normalize import compile_lazily, load_words
-from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import tokenize
 from kebab.wire.ask import Answer, AnswerWarning
 from kebab.wire.record import fill_record

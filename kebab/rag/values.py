@@ -16,10 +16,15 @@ from itertools import islice
 from msgspec import Struct
 
 from kebab.text.dates import iter_dates
-from kebab.text.language import detect_question_language, is_dense, iter_unit_matches, split_units
+from kebab.text.language import (
+    detect_question_language,
+    is_dense,
+    iter_unit_matches,
+    split_units,
+    strip_stop_words,
+)
 from kebab.text.normalize import blank_spans, compile_lazily, load_words, normalize_punctuation
 from kebab.text.secrets import mask_secrets
-from kebab.text.stop_words import strip_stop_words
 from kebab.text.tokenizer import tokenize_unit
 
 _UNITS = load_words("units")

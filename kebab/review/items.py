@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.ids import hash_content
+from kebab.core.chunks import hash_content
 from kebab.core.media import MARKDOWN, detect_media_type
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.system import translate_os_errors

@@ -18,8 +18,8 @@ from typing import ClassVar, NamedTuple
 
 from msgspec import UNSET, UnsetType
 
+from kebab.core.chunks import DocId
 from kebab.core.documents import Link, LinkTarget
-from kebab.core.ids import DocId
 from kebab.core.media import MARKDOWN, detect_media_type
 from kebab.core.review import SimilarParagraph, Span
 from kebab.review.document import Finding, Fix, ReviewDocument, ReviewText, fold_anchor

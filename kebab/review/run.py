@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from kebab.core.ids import DocId
+from kebab.core.chunks import DocId
 from kebab.core.progress import Cancel
 from kebab.core.review import (
     FinishedUnit,

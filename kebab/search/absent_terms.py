@@ -30,22 +30,20 @@ from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache
 from kebab.text.language import (
+    QUESTION_BIGRAMS,
     WrittenForm,
     detect_question_language,
     detect_script,
     detect_written_form,
     is_dense,
+    is_function_word,
+    is_listed_stop_word,
     iter_unit_matches,
     may_share_words,
+    reads_as_another_language,
     split_clusters,
 )
 from kebab.text.normalize import count_alike, normalize_for_index
-from kebab.text.stop_words import (
-    QUESTION_BIGRAMS,
-    is_function_word,
-    is_listed_stop_word,
-    reads_as_another_language,
-)
 from kebab.text.tokenizer import (
     Term,
     collect_all_tokens,

@@ -22,8 +22,7 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
-from kebab.core.ids import Key
+from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground, Key
 from kebab.core.queries import Query, StoredChunk
 from kebab.search.lexical import CAPITALISES_NOUNS, QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from kebab.core.chunks import Extent
-from kebab.core.ids import Key
+from kebab.core.chunks import Extent, Key
 from kebab.core.media import is_code
 from kebab.core.queries import Hit, Query, Snippet, StoredChunk
 from kebab.search.reordering import CONSTANT, is_licence

@@ -11,8 +11,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from kebab.core.chunks import PassageHashes
-from kebab.core.ids import Key
+from kebab.core.chunks import Key, PassageHashes
 from kebab.core.progress import Progress, ProgressCallback, ProgressKind, ignore_progress
 from kebab.core.queries import Filters
 from kebab.errors.system import translate_import_errors

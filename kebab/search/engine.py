@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from kebab.core.ids import DocId, Key
+from kebab.core.chunks import DocId, Key
 from kebab.core.queries import Hit, Mode, Page, Query, Snippet, StoredChunk
 from kebab.errors.catalog import InvalidCursor, StaleCursor
 from kebab.search import reordering

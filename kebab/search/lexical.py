@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kebab.core.chunks import KeyedScore
-from kebab.core.ids import Key
+from kebab.core.chunks import Key, KeyedScore
 from kebab.core.queries import Filters, StoredChunk
 from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
 from kebab.search.snippet import PassageCache
@@ -25,11 +24,12 @@ from kebab.text.language import (
     detect_question_language,
     detect_script,
     is_dense,
+    is_function_word,
     iter_unit_matches,
+    reads_as_another_language,
     split_units,
 )
 from kebab.text.normalize import load_words, normalize_for_index
-from kebab.text.stop_words import is_function_word, reads_as_another_language
 from kebab.text.tokenizer import (
     Term,
     holds_unit,

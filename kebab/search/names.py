@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from kebab.core.ids import DocNumber, Key
+from kebab.core.chunks import DocNumber, Key
 from kebab.core.queries import NamedDocument
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import ParsedQuery, classify_intent
 from kebab.search.snippet import PassageCache
 from kebab.text.dates import write_dates
-from kebab.text.language import is_dense
+from kebab.text.language import is_dense, strip_stop_words
 from kebab.text.names import Names, NameWord, join_name, read_names, separate_words, split_name
 from kebab.text.normalize import count_alike
-from kebab.text.stop_words import strip_stop_words
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.reader import SqliteReader

@@ -10,9 +10,15 @@ from msgspec import Struct
 
 from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
-from kebab.text.language import is_dense, split_units
+from kebab.text.language import (
+    AUXILIARIES,
+    is_dense,
+    is_question_word,
+    is_stop_word,
+    split_units,
+    strip_stop_words,
+)
 from kebab.text.normalize import load_words, split_names
-from kebab.text.stop_words import AUXILIARIES, is_question_word, is_stop_word, strip_stop_words
 from kebab.text.tokenizer import Term, build_phrase_terms, build_query_terms
 
 _PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f…\u0964"

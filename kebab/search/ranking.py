@@ -12,8 +12,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.chunks import KeyedScore, LanguageTrust
-from kebab.core.ids import DocNumber, Key
+from kebab.core.chunks import DocNumber, Key, KeyedScore, LanguageTrust
 from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kebab.core.chunks import CosineScale, remove_language
-from kebab.core.ids import DocId, Key
+from kebab.core.chunks import CosineScale, DocId, Key, remove_language
 from kebab.core.ports import Vectors
 from kebab.core.queries import Filters, Snippet, StoredChunk
 from kebab.core.review import SimilarParagraph
@@ -21,7 +20,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.search import snippet, vector
 from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
 from kebab.search.vector import build_degraded, describe_loss
-from kebab.text.stop_words import strip_stop_words
+from kebab.text.language import strip_stop_words
 from kebab.text.tokenizer import Term, tokenize
 
 if TYPE_CHECKING:

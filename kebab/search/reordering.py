@@ -25,8 +25,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
-from kebab.core.chunks import KeyedScore, is_front_matter
-from kebab.core.ids import DocId, DocNumber, Key
+from kebab.core.chunks import DocId, DocNumber, Key, KeyedScore, is_front_matter
 from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
 from kebab.search.query_parser import ParsedQuery, is_identifier

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from kebab.core.chunks import TokenVectors, build_embed_text
-from kebab.core.ids import Key
+from kebab.core.chunks import Key, TokenVectors, build_embed_text
 from kebab.core.ports import Embedder
 from kebab.errors.system import translate_import_errors
 from kebab.search.answerability import is_across_languages

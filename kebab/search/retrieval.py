@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET, Struct, field
 from msgspec.structs import replace
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
-from kebab.core.ids import Key
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, Key, KeyedScore, ModelProfile
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidInput
 from kebab.search import lexical, reordering

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
-from kebab.core.ids import DocNumber, Key
+from kebab.core.chunks import DocNumber, Key
 from kebab.core.queries import Snippet, StoredChunk
 from kebab.text.language import (
+    QUESTION_BIGRAMS,
     is_dense,
     iter_unit_matches,
     snap_to_grapheme,
@@ -22,7 +23,6 @@ from kebab.text.language import (
 from kebab.text.names import list_title_texts
 from kebab.text.normalize import merge_spans, normalize_for_index, trim_span
 from kebab.text.sentences import find_sentence_starts
-from kebab.text.stop_words import QUESTION_BIGRAMS
 from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from kebab.config.settings import AUTO
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, ModelProfile
-from kebab.core.ids import Key
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, Key, KeyedScore, ModelProfile
 from kebab.core.queries import Mode
 from kebab.errors.catalog import (
     DependencyMissing,

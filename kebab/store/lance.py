@@ -14,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.core.ids import Key
+from kebab.core.chunks import Key
 from kebab.errors.catalog import IoError, Locked, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import build_io_error, import_library, is_memory_fault, translate_os_errors

@@ -18,9 +18,8 @@ import msgspec
 from msgspec.structs import replace
 
 from kebab.config.settings import FILE_ADDRESS
-from kebab.core.chunks import ChunkRow, add_tokens
+from kebab.core.chunks import ChunkRow, Key, add_tokens, compute_digest
 from kebab.core.documents import DocumentRow
-from kebab.core.ids import Key, compute_digest
 from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.store.lance import import_lancedb, name_manifest, translate_lance_errors

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, Settings, find_copy_folder
+from kebab.core.chunks import DocId, compute_digest, find_missing_keys
 from kebab.core.documents import (
     CURSOR_SALT,
     EMBEDDING_VERSION,
@@ -28,7 +29,6 @@ from kebab.core.documents import (
     Source,
     VectorRow,
 )
-from kebab.core.ids import DocId, compute_digest, find_missing_keys
 from kebab.errors.catalog import InvalidInput, IoError, NotIndexed, StoreCorrupt
 from kebab.errors.system import translate_os_errors
 from kebab.platform import create_folder, delete_path, hold_lock, replace_file

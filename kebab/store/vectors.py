@@ -18,9 +18,17 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore, remove_language
+from kebab.core.chunks import (
+    NO_BACKGROUND,
+    CosineBackground,
+    Key,
+    KeyedScore,
+    Keys,
+    compute_digest,
+    remove_language,
+    sort_keys,
+)
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key, Keys, compute_digest, sort_keys
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.system import translate_import_errors, translate_os_errors
 from kebab.platform import delete_path, replace_file

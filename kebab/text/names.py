@@ -13,9 +13,9 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from kebab.core.chunks import DocId
 from kebab.core.documents import Link, LinkTarget
 from kebab.core.files import get_suffix
-from kebab.core.ids import DocId
 from kebab.core.media import detect_media_type
 from kebab.text.dates import find_date_in_path, parse_date
 from kebab.text.language import is_dense, split_units

@@ -22,7 +22,7 @@ import numpy as np
 
 from kebab.app.classify import build_error_reply
 from kebab.chunk.budget import Budget
-from kebab.core.ids import Key
+from kebab.core.chunks import Key
 from kebab.core.progress import Cancel
 from kebab.core.queries import Filters
 from kebab.ingest import vectors

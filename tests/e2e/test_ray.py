@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kebab.core.ids import Key
+from kebab.core.chunks import Key
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.vectors import LanceVectors
 from tests.e2e.conftest import Outcome, build_cli

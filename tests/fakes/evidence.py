@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kebab.core.ids import ChunkId, DocId, Key
+from kebab.core.chunks import ChunkId, DocId, Key
 from kebab.core.queries import Hit, Page, Snippet, StoredChunk
 from kebab.search.answerability import classify_confidence
 from kebab.wire.search import DegradedChannel, Retrieval

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from kebab.core.ids import hash_content
+from kebab.core.chunks import hash_content
 from kebab.review.document import Finding
 from kebab.review.items import build_document
 from kebab.review.rules import build_items

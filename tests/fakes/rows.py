@@ -5,9 +5,17 @@ from typing import Any
 
 import apsw
 
-from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
+from kebab.core.chunks import (
+    Chunk,
+    ChunkRow,
+    DocId,
+    Key,
+    build_embed_text,
+    compute_digest,
+    make_chunk_id,
+    make_doc_id,
+)
 from kebab.core.documents import DocumentRow, FileStamp, Source
-from kebab.core.ids import DocId, Key, compute_digest, make_chunk_id, make_doc_id
 from kebab.store.sqlite import fts
 
 NOTES = Source(name="notes", root="/home/me/notes", kind="folder")

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kebab.core.chunks import NO_BACKGROUND, CosineBackground, KeyedScore
+from kebab.core.chunks import NO_BACKGROUND, CosineBackground, Key, KeyedScore, Keys, sort_keys
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key, Keys, sort_keys
 from kebab.errors.catalog import StoreCorrupt
 
 if TYPE_CHECKING:

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from kebab.core.chunks import NO_BACKGROUND
+from kebab.core.chunks import NO_BACKGROUND, Key, compute_digest, make_doc_id, sort_keys
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
     MovedDocument,
     VectorRow,
 )
-from kebab.core.ids import Key, compute_digest, make_doc_id, sort_keys
 from kebab.core.queries import Filters
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter

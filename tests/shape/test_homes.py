@@ -86,7 +86,7 @@ HOMES = {
     "ray": ("kebab.cluster.ray_data",),
     "rich": ("kebab.cli.render",),
     "selectolax": ("kebab.parse.web.html_page",),
-    "stopwordsiso": ("kebab.text.stop_words",),
+    "stopwordsiso": ("kebab.text.language",),
     "starlette": ("kebab.server.application", "kebab.server.page"),
     "tokenizers": ("kebab.embed",),
     "tree_sitter": ("kebab.parse.code.symbols",),

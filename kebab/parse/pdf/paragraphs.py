@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.pdf.pages import Cell
 from kebab.parse.pdf.rows import Row
-from kebab.text.stop_words import is_function_word
+from kebab.text.language import is_function_word
 
 _LARGER = 1.12
 """How many times larger than the text a heading is at least."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import apsw
 
+from kebab.core.chunks import ChunkId, DocId, Key
 from kebab.core.documents import (
     AmbiguousName,
     ChunkDetail,
@@ -22,7 +23,6 @@ from kebab.core.documents import (
     SourceCounts,
     StoredDocument,
 )
-from kebab.core.ids import ChunkId, DocId, Key
 from kebab.core.queries import Filters
 from kebab.store.sqlite import chunks, documents, fts
 from kebab.store.sqlite.connection import create_schema, forward, translate_reads

@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
-from kebab.core.chunks import ChunkRow, Extent, PendingChunk, Place, add_tokens, is_front_matter
-from kebab.core.ids import ChunkId, DocId, DocNumber, Key, Keys
+from kebab.core.chunks import (
+    ChunkId,
+    ChunkRow,
+    DocId,
+    DocNumber,
+    Extent,
+    Key,
+    Keys,
+    PendingChunk,
+    Place,
+    add_tokens,
+    is_front_matter,
+)
 from kebab.core.queries import StoredChunk
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_strings, to_json

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
-from kebab.core.chunks import ChunkRow
+from kebab.core.chunks import ChunkRow, Key
 from kebab.core.documents import EMBEDDING_VERSION, STDIN, DocumentRow
-from kebab.core.ids import Key
 from kebab.errors.catalog import StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 import apsw
 
+from kebab.core.chunks import DocId, Key
 from kebab.core.documents import (
     DocumentRow,
     Extent,
@@ -22,7 +23,6 @@ from kebab.core.documents import (
     is_partial,
 )
 from kebab.core.files import MEMBER_MARK, FileState
-from kebab.core.ids import DocId, Key
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import translate_reads, translate_sqlite_errors
 from kebab.store.sqlite.fts import clamp_to_signed, parse_strings, to_json, to_nanoseconds

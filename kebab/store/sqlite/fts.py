@@ -18,9 +18,8 @@ from unicodedata import normalize
 import apsw
 import msgspec
 
-from kebab.core.chunks import KeyedScore
+from kebab.core.chunks import DocNumber, Key, KeyedScore
 from kebab.core.documents import OmittedWords
-from kebab.core.ids import DocNumber, Key
 from kebab.core.media import list_media_types
 from kebab.core.queries import COLUMN_WEIGHTS, Filters, NamedDocument
 from kebab.errors.catalog import InvalidInput

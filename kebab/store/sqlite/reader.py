@@ -8,8 +8,7 @@ from typing import Any
 
 import apsw
 
-from kebab.core.chunks import PassageHashes
-from kebab.core.ids import DocId, Key
+from kebab.core.chunks import DocId, Key, PassageHashes
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.sqlite import chunks, connection, fts

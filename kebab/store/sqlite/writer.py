@@ -15,6 +15,7 @@ from typing import Any
 import apsw
 import msgspec
 
+from kebab.core.chunks import ChunkId, DocId, Key
 from kebab.core.documents import (
     EMBEDDING_REASON,
     EMBEDDING_VERSION,
@@ -27,7 +28,6 @@ from kebab.core.documents import (
     build_named_files_key,
     parse_named_files,
 )
-from kebab.core.ids import ChunkId, DocId, Key
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.platform import delete_path, replace_file

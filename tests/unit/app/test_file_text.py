@@ -3,10 +3,9 @@ import pytest
 from kebab.app.file_text import join_passages, load_text, parse_file
 from kebab.app.model_adapters import build_parsers
 from kebab.chunk.sections import find_section, find_section_by_title, list_sections
-from kebab.core.chunks import Place
+from kebab.core.chunks import DocId, Place
 from kebab.core.documents import DocumentDetail, StoredDocument
 from kebab.core.files import IMAGE
-from kebab.core.ids import DocId
 from kebab.core.media import PDF
 from kebab.ingest.build import compute_recipes
 from kebab.parse.registry import PARSERS

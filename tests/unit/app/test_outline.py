@@ -5,8 +5,8 @@ import pytest
 
 from kebab.app.fetch import fetch
 from kebab.app.outline import Tree, estimate_file_tokens, find_folders, outline
+from kebab.core.chunks import DocId
 from kebab.core.documents import DocumentName, StoredDocument
-from kebab.core.ids import DocId
 from kebab.wire.fetch import FetchRequest, Outline, OutlineRequest
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound

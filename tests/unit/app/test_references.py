@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from kebab.app.references import DocumentNames, Lines, Reading, ReferenceFinder, Target, add_place
 from kebab.cli.render.canvas import clean
+from kebab.core.chunks import DocId
 from kebab.core.documents import DocumentName
-from kebab.core.ids import DocId
 from kebab.search.citations import cite_lines, format_reference
 from kebab.wire.record import NotFound
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.app.review_files import build_review_text
-from kebab.core.ids import hash_content
+from kebab.core.chunks import hash_content
 from kebab.errors.catalog import IoError, ParseFailed, TooLarge, UnsupportedMedia
 from kebab.review.document import ReviewDocument, ReviewText
 from kebab.review.items import ItemLocator, Place

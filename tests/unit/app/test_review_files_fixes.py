@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.review import apply_fixes
-from kebab.core.ids import hash_content
+from kebab.core.chunks import hash_content
 from kebab.core.review import FinishedUnit, UnitKey, UnitResult
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.review.items import fix_file, replace_units, select_fixes, write_file

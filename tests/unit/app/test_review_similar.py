@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from kebab.app.review import find_similar
-from kebab.core.ids import make_doc_id
+from kebab.core.chunks import make_doc_id
 from tests.fakes.review import make_document
 
 PARAGRAPH = (

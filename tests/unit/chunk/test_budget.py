@@ -9,8 +9,7 @@ from kebab.chunk.budget import (
     estimate_tokens,
     make_mixed_counter,
 )
-from kebab.core.chunks import Chunk, build_embed_text
-from kebab.core.ids import DocId
+from kebab.core.chunks import Chunk, DocId, build_embed_text
 
 
 def words(texts):

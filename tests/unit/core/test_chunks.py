@@ -1,5 +1,4 @@
-from kebab.core.chunks import CosineScale, ProbePair
-from kebab.core.ids import Key
+from kebab.core.chunks import CosineScale, Key, ProbePair
 
 
 def test_many_cosines_are_normalised_like_each_one():

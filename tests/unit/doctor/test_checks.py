@@ -11,9 +11,8 @@ import pytest
 
 from kebab.config.load import SettingsReport
 from kebab.config.settings import Settings
-from kebab.core.chunks import ProbePair
+from kebab.core.chunks import ProbePair, sort_keys
 from kebab.core.documents import Source, SourceCounts
-from kebab.core.ids import sort_keys
 from kebab.doctor import checks
 from kebab.doctor.checks import (
     FIX,

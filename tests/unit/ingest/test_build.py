@@ -5,7 +5,7 @@ import pytest
 
 from kebab.chunk import split
 from kebab.chunk.budget import Budget, estimate_tokens
-from kebab.core.chunks import Place
+from kebab.core.chunks import DocId, Place
 from kebab.core.documents import (
     FileStamp,
     Source,
@@ -13,7 +13,6 @@ from kebab.core.documents import (
     is_partial,
 )
 from kebab.core.files import FileEntry
-from kebab.core.ids import DocId
 from kebab.errors.catalog import ParseFailed
 from kebab.ingest import build
 from kebab.ingest.build import BuildTask, DocumentBuilder, compute_recipes

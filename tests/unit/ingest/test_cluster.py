@@ -4,9 +4,9 @@ from functools import partial
 import pytest
 
 from kebab.chunk.budget import Budget, make_mixed_counter
+from kebab.core.chunks import make_doc_id
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
-from kebab.core.ids import make_doc_id
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import TimedOut

@@ -3,9 +3,9 @@ import itertools
 import pytest
 
 from kebab.chunk.budget import Budget
+from kebab.core.chunks import make_doc_id
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
-from kebab.core.ids import make_doc_id
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import StoreCorrupt
 from kebab.ingest.build import DocumentBuilder, compute_recipes

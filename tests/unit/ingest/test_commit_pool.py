@@ -8,9 +8,9 @@ import pytest
 
 from kebab import platform
 from kebab.chunk.budget import Budget
+from kebab.core.chunks import make_doc_id
 from kebab.core.documents import Source
 from kebab.core.files import FileEntry
-from kebab.core.ids import make_doc_id
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.ingest import commit
 from kebab.ingest.build import BuildTask, BuiltFile, DocumentBuilder, WorkerBuilder, compute_recipes

@@ -1,8 +1,8 @@
 import pytest
 
+from kebab.core.chunks import DocId, hash_content
 from kebab.core.documents import FileStamp, KnownDocument, Source
 from kebab.core.files import FileEntry, ScanResult
-from kebab.core.ids import DocId, hash_content
 from kebab.errors.catalog import IoError
 from kebab.ingest.job import IngestJob, Scope
 from kebab.ingest.plan import (

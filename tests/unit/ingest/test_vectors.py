@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ids import sort_keys
+from kebab.core.chunks import sort_keys
 from kebab.core.progress import Cancel
 from kebab.errors.catalog import TimedOut
 from kebab.ingest import vectors as embedding

@@ -1,7 +1,7 @@
 import pytest
 
+from kebab.core.chunks import sort_keys
 from kebab.core.documents import EMBEDDING_VERSION
-from kebab.core.ids import sort_keys
 from kebab.core.progress import Cancel, ProgressKind
 from kebab.errors.catalog import EmbeddingUnavailable
 from kebab.ingest import vectors

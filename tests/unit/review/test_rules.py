@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kebab.app.review_files import read_anchors
+from kebab.core.chunks import DocId
 from kebab.core.documents import LinkTarget
-from kebab.core.ids import DocId
 from kebab.review.document import ReviewText
 from kebab.review.rules import Surroundings
 

@@ -1,8 +1,14 @@
 import pytest
 
-from kebab.core.chunks import Chunk, ChunkRow, build_embed_text
+from kebab.core.chunks import (
+    Chunk,
+    ChunkRow,
+    build_embed_text,
+    compute_digest,
+    make_chunk_id,
+    make_doc_id,
+)
 from kebab.core.documents import DocumentRow, FileStamp, Source, VectorRow
-from kebab.core.ids import compute_digest, make_chunk_id, make_doc_id
 from kebab.search.engine import SearchEngine
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter

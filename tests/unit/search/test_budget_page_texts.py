@@ -2,8 +2,7 @@
 
 import pytest
 
-from kebab.core.chunks import Extent
-from kebab.core.ids import DocId
+from kebab.core.chunks import DocId, Extent
 from kebab.core.queries import Hit, Query, Snippet
 from kebab.search.budget import (
     drop_weak_texts,

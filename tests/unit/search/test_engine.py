@@ -3,8 +3,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from kebab.core.chunks import NO_BACKGROUND
-from kebab.core.ids import Key
+from kebab.core.chunks import NO_BACKGROUND, Key
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidCursor
 from kebab.search.answerability import FAIR, Calibration

@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from kebab.core.chunks import LanguageTrust
+from kebab.core.chunks import Key, LanguageTrust
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key
 from kebab.core.queries import Filters
 from kebab.search import lexical, ranking
 from kebab.search.query_parser import classify_intent, parse_query

@@ -1,7 +1,6 @@
 import pytest
 
-from kebab.core.chunks import CosineScale
-from kebab.core.ids import make_doc_id
+from kebab.core.chunks import CosineScale, make_doc_id
 from kebab.core.queries import Filters
 from kebab.errors.catalog import StoreCorrupt
 from kebab.search.related import (

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from kebab.core.ids import DocId, Key
+from kebab.core.chunks import DocId, Key
 from kebab.core.media import detect_media_type
 from kebab.core.queries import Filters
 from kebab.search.query_parser import parse_query

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from kebab.core.ids import DocNumber, Key
+from kebab.core.chunks import DocNumber, Key
 from kebab.core.queries import Filters, Mode
 from kebab.search.lexical import WeightedTerms
 from kebab.search.query_parser import parse_query

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from kebab.core.chunks import Answerability, AnswerabilityCurve, ModelProfile, TokenVectors
-from kebab.core.ids import Key
+from kebab.core.chunks import Answerability, AnswerabilityCurve, Key, ModelProfile, TokenVectors
 from kebab.core.queries import Mode, Query
 from kebab.errors.catalog import TimedOut
 from kebab.search import rerank

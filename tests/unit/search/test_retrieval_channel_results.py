@@ -1,4 +1,4 @@
-from kebab.core.ids import Key
+from kebab.core.chunks import Key
 from kebab.core.queries import Mode, Query
 from kebab.search.retrieval import Ranker, StageTimer
 from kebab.search.snippet import PassageCache

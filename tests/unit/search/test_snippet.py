@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.ids import Key
+from kebab.core.chunks import Key
 from kebab.search.snippet import compute_coverage, cut_snippet, weigh_keywords
 
 FILLER = "Nothing of note is said in this sentence. " * 20

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from kebab.core.chunks import Key
 from kebab.core.documents import VectorRow
-from kebab.core.ids import Key
 from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.store import vectors
 from kebab.store.lance import LanceTable

@@ -1,7 +1,7 @@
 import pytest
 
+from kebab.core.chunks import DocId
 from kebab.core.documents import Link, LinkTarget
-from kebab.core.ids import DocId
 from kebab.text.names import LinkResolver, compute_link_key, list_link_keys
 
 

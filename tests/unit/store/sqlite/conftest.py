@@ -6,8 +6,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from kebab.core.chunks import Key
 from kebab.core.documents import ChunkChanges, DocumentRow
-from kebab.core.ids import Key
 from kebab.store.sqlite import chunks, documents
 from kebab.store.sqlite.connection import open_writer
 from kebab.store.sqlite.writer import SqliteWriter

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ids import DocId, make_chunk_id
+from kebab.core.chunks import DocId, make_chunk_id
 from kebab.core.queries import Filters
 from kebab.store.sqlite.catalogue import Catalogue
 from kebab.store.sqlite.reader import SqliteReader

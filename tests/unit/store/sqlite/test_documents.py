@@ -2,8 +2,8 @@ import apsw
 import pytest
 from msgspec.structs import replace
 
+from kebab.core.chunks import make_doc_id
 from kebab.core.documents import FileCounts, Source, SourcePlan, UnreadFile
-from kebab.core.ids import make_doc_id
 from kebab.store.sqlite import connection, documents
 from kebab.store.sqlite.documents import KnownFiles
 from kebab.store.sqlite.reader import SqliteReader

@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.core.ids import Key
+from kebab.core.chunks import Key
 from kebab.core.queries import Filters
 from kebab.store.sqlite import fts
 from kebab.store.sqlite.connection import open_writer

@@ -1,7 +1,7 @@
 import apsw
 import pytest
 
-from kebab.core.ids import make_doc_id
+from kebab.core.chunks import make_doc_id
 from kebab.core.queries import Filters
 from kebab.errors.catalog import InvalidInput, IoError
 from kebab.store.sqlite.connection import get_database_path, open_writer

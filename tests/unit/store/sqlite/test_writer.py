@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from kebab.core.ids import make_doc_id
+from kebab.core.chunks import make_doc_id
 from kebab.store.sqlite.catalogue import Catalogue
 from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter

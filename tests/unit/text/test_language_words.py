@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.text.stop_words import (
+from kebab.text.language import (
     is_function_word,
     is_listed_stop_word,
     reads_as_another_language,
