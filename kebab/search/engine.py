@@ -30,7 +30,14 @@ from kebab.search.answerability import (
 )
 from kebab.search.lexical import quote_term
 from kebab.search.query_parser import ParsedQuery
-from kebab.search.retrieval import RankedCandidates, Ranker, StageTimer, merge_documents
+from kebab.search.retrieval import (
+    RankedCandidates,
+    Ranker,
+    StageTimer,
+    VectorRetriever,
+    build_degraded,
+    merge_documents,
+)
 from kebab.search.snippet import PassageCache, cut_snippet, highlight_text
 from kebab.text.tokenizer import Term, tokenize
 from kebab.wire.record import format_timestamp
@@ -38,7 +45,6 @@ from kebab.wire.search import LeftOut, QueryParsed, SortName
 
 if TYPE_CHECKING:
     from kebab.core.ports import Embedder, Vectors
-    from kebab.search.vector import VectorRetriever
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
 
 
@@ -99,9 +105,7 @@ class SearchEngine:
         self._clock = clock
         self._embedder = embedder
 
-        def open_retriever() -> "VectorRetriever":
-            from kebab.search.vector import VectorRetriever
-
+        def open_retriever() -> VectorRetriever:
             return VectorRetriever(library=library, vectors=vectors, embedder=embedder, cache=cache)
 
         self._ranker = Ranker(library, open_retriever)
@@ -152,8 +156,6 @@ class SearchEngine:
             channel.channel != "vector" or channel.partial is True for channel in degraded
         )
         if has_vectors and (count := self._library.count_pending()):
-            from kebab.search.vector import build_degraded
-
             embedded = 100 - max(1, round(100 * count / max(count, self._library.count_chunks())))
             reason = f"{embedded} % embedded"
             note = build_degraded(reason, "kebab ingest")

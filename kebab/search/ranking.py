@@ -12,18 +12,41 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
-from kebab.core.chunks import DocNumber, Key, KeyedScore, LanguageTrust
+from msgspec import Struct
+
+from kebab.core.chunks import (
+    NO_BACKGROUND,
+    CosineBackground,
+    DocNumber,
+    Key,
+    KeyedScore,
+    LanguageTrust,
+    ModelProfile,
+)
 from kebab.search.lexical import WeightedTerms, find_foreign
 from kebab.search.query_parser import ParsedQuery, QueryIntent, is_identifier
 from kebab.search.snippet import PassageCache
+from kebab.wire.search import DegradedChannel
 
 if TYPE_CHECKING:
     from kebab.core.ports import Vectors
-    from kebab.search.vector import VectorMatches
 
 Scores: TypeAlias = Mapping[Key, float]
 BoostScores: TypeAlias = Mapping[str, Scores]
 """What each boost adds to the evidence of candidates, by its name on the wire."""
+
+
+class VectorMatches(Struct, frozen=True, kw_only=True):
+    """The nearest chunks in order, every cosine that was computed, and the usual cosines."""
+
+    nearest: Sequence[KeyedScore]
+    cosines: dict[Key, float]
+    model: ModelProfile
+    from_cache: bool
+    background: CosineBackground = NO_BACKGROUND
+    note: DegradedChannel | None = None
+    """Why the nearest passages may be wrong."""
+
 
 BOOSTED_LIMIT = 300
 """How many of the best candidates are boosted."""
@@ -206,7 +229,7 @@ def fuse_channels(
     parsed: ParsedQuery,
     need: float,
     evidence: Scores,
-    matches: "VectorMatches",
+    matches: VectorMatches,
     passages: PassageCache,
     vectors: "Callable[[], Vectors | None]",
 ) -> Scores:

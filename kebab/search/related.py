@@ -17,9 +17,9 @@ from kebab.core.ports import Vectors
 from kebab.core.queries import Filters, Snippet, StoredChunk
 from kebab.core.review import SimilarParagraph
 from kebab.errors.system import translate_import_errors
-from kebab.search import snippet, vector
+from kebab.search import snippet
 from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
-from kebab.search.vector import build_degraded, describe_loss
+from kebab.search.retrieval import DEGRADING, build_degraded, describe_loss, find_nearest
 from kebab.text.language import strip_stop_words
 from kebab.text.tokenizer import Term, tokenize
 
@@ -99,7 +99,7 @@ class DocumentVectors:
         allowed = self._library.list_allowed_keys(filters)
         cosines: dict[Key, float] = defaultdict(float)
         for row in self._rows:
-            for key, cosine in vector.find_nearest(
+            for key, cosine in find_nearest(
                 self._library, self._vectors, row, _MAX_NEAREST, allowed, self._own
             ):
                 cosines[key] += cosine
@@ -245,7 +245,7 @@ class RelatedFinder:
             if missing or not vectors.keys:
                 self.degraded = (build_degraded(reason, hint),)
             return vectors.find_similar(filters, others)
-        except vector.DEGRADING as signal:
+        except DEGRADING as signal:
             self.degraded = (describe_loss(signal),)
             return {}
 

@@ -24,9 +24,8 @@ from kebab.errors.system import translate_import_errors
 from kebab.search.answerability import is_across_languages
 from kebab.search.query_parser import classify_intent
 from kebab.search.ranking import Scores
-from kebab.search.retrieval import RankedCandidates, StageTimer
+from kebab.search.retrieval import DEGRADING, RankedCandidates, StageTimer
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import DEGRADING
 from kebab.text.language import is_dense
 
 if TYPE_CHECKING:

@@ -100,7 +100,7 @@ def test_a_search_by_words_imports_nothing_to_compress_compare_or_embed(indexed,
     )
 
     assert "kebab.search.engine" in names
-    assert not names & {"bz2", "difflib", "lzma", "shutil", "kebab.search.vector"}
+    assert not names & {"bz2", "difflib", "lzma", "shutil", "kebab.embed"}
 
 
 def list_packages(names):

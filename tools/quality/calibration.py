@@ -36,9 +36,8 @@ from kebab.search.answerability import (
     weigh_passage,
 )
 from kebab.search.rerank import rerank_candidates
-from kebab.search.retrieval import Ranker, StageTimer
+from kebab.search.retrieval import Ranker, StageTimer, VectorRetriever
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import VectorRetriever
 from kebab.wire.search import ModeName, SearchRequest
 from tools.quality.rankings import compute_share, remove_answers, sample_unrelated, search_item
 from tools.quality.sets import DataSet, Item, build_base, build_settings, find_sets, open_base

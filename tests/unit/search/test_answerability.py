@@ -15,9 +15,8 @@ from kebab.search.answerability import (
     read_signals,
 )
 from kebab.search.query_parser import QueryIntent
-from kebab.search.retrieval import Ranker, StageTimer
+from kebab.search.retrieval import Ranker, StageTimer, VectorRetriever
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import VectorRetriever
 from tests.fakes.embedder import PROFILE, HashingEmbedder
 
 _NOTES = (

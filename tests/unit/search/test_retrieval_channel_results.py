@@ -1,8 +1,8 @@
 from kebab.core.chunks import Key
 from kebab.core.queries import Mode, Query
-from kebab.search.retrieval import Ranker, StageTimer
+from kebab.search.ranking import VectorMatches
+from kebab.search.retrieval import Ranker, StageTimer, VectorRetriever
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import VectorMatches, VectorRetriever
 
 
 class _Retriever(VectorRetriever, frozen=True, kw_only=True):

@@ -4,9 +4,8 @@ import pytest
 
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search.answerability import should_rerank
-from kebab.search.retrieval import Ranker, StageTimer
+from kebab.search.retrieval import Ranker, StageTimer, VectorRetriever
 from kebab.search.snippet import PassageCache
-from kebab.search.vector import VectorRetriever
 
 
 def _rank(base, text, mode=Mode.HYBRID, **given):

@@ -9,7 +9,8 @@ from kebab.core.chunks import LanguageTrust
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import EmbeddingUnavailable, IoError, StoreCorrupt
 from kebab.search.query_parser import parse_query
-from kebab.search.vector import VectorMatches, VectorRetriever, embed_query, find_nearest
+from kebab.search.ranking import VectorMatches
+from kebab.search.retrieval import VectorRetriever, embed_query, find_nearest
 from kebab.store.sqlite.reader import QueryCache
 from kebab.wire.search import DegradedChannel
 from tests.fakes.embedder import PROFILE, HashingEmbedder, no_model
