@@ -20,11 +20,10 @@ from kebab.core.progress import Progress, ProgressCallback, ProgressKind
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import escape_undecodable, translate_os_errors
 from kebab.wire import evals
-from kebab.wire.citation import Citation, CodeCitation, LineCitation
 from kebab.wire.evals import GoldenQuery
 from kebab.wire.health import SchemaRequest
 from kebab.wire.library import ListRequest
-from kebab.wire.record import decode_request
+from kebab.wire.record import Citation, CodeCitation, LineCitation, decode_request
 from kebab.wire.search import ModeName, SearchHit, SearchRequest, SearchResponse
 
 DEPTH = 10

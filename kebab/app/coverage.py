@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kebab.core.documents import Extent
     from kebab.core.files import ScanResult, SeenFiles
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.citation import Freshness
+    from kebab.wire.record import Freshness
     from kebab.wire.search import DegradedChannel
 
 _NOTHING: dict[str, Any] = dict.fromkeys(COUNTS, 0)
@@ -76,7 +76,7 @@ def compare_contents(context: AppContext, reader: "SqliteReader") -> tuple[Cover
 
 def _build_survey(context: AppContext, reader: "SqliteReader", filters: Filters) -> DiskSurvey:
     """Return what compares the disk with a snapshot under the rules of a scan."""
-    from kebab.store.sqlite.documents import KnownFiles
+    from kebab.store.sqlite.reader import KnownFiles
 
     rules = context.build_scan_rules()
 

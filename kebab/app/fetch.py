@@ -40,10 +40,9 @@ from kebab.core.media import CitationKind, get_media_type
 from kebab.errors.system import escape_undecodable
 from kebab.search.citations import build_file_path, cite_chunk, format_reference, quote_path
 from kebab.text.model_input import estimate_tokens
-from kebab.wire.citation import ABSENT, Citation, FetchedPlace
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchKind, FetchResult
-from kebab.wire.record import NotFound
+from kebab.wire.record import ABSENT, Citation, FetchedPlace, NotFound
 
 if TYPE_CHECKING:
     from kebab.core.queries import StoredChunk

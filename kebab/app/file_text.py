@@ -29,8 +29,8 @@ from kebab.core.queries import StoredChunk
 from kebab.errors.catalog import DependencyMissing, IoError, ParseFailed, TimedOut
 from kebab.errors.system import translate_os_errors
 from kebab.search.citations import cite_code, cite_lines, cite_place, cite_section
-from kebab.wire.citation import ABSENT, Citation, Freshness
 from kebab.wire.library import FetchKind
+from kebab.wire.record import ABSENT, Citation, Freshness
 
 
 def parse_file(data: bytes, path: str, parser: Parser) -> ParsedDocument:

@@ -28,16 +28,15 @@ from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.matching import LinePart, LinePattern, Matcher
 from kebab.search.citations import build_file_path
-from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
-from kebab.wire.record import fill_record
+from kebab.wire.record import ABSENT, fill_record
 
 if TYPE_CHECKING:
     from kebab.core.chunks import DocId
     from kebab.core.documents import StoredDocument
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.citation import Freshness
+    from kebab.wire.record import Freshness
 
 
 _SkipReason = Literal["gone", "unreadable", "not_text"]

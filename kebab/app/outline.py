@@ -25,9 +25,8 @@ from kebab.core.queries import Filters
 from kebab.errors.system import escape_undecodable
 from kebab.search.citations import build_file_path, cite_section, format_reference
 from kebab.text.model_input import estimate_tokens
-from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import Outline, OutlineEntry, OutlineRequest, OutlineSection
-from kebab.wire.record import NotFound
+from kebab.wire.record import ABSENT, NotFound
 
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue

@@ -37,7 +37,6 @@ from kebab.errors.catalog import (
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.engine import SORTED_SHARE, SearchEngine, decode_cursor, encode_cursor
 from kebab.search.query_parser import parse_query
-from kebab.wire.citation import LineSpan
 from kebab.wire.coverage import (
     COUNTS,
     EXAMPLES,
@@ -47,7 +46,7 @@ from kebab.wire.coverage import (
     merge_left_out,
     name_omitted,
 )
-from kebab.wire.record import Reply, fill_record, format_timestamp
+from kebab.wire.record import LineSpan, Reply, fill_record, format_timestamp
 from kebab.wire.search import (
     MAX_LIMIT,
     MAX_QUERY_BYTES,

@@ -18,7 +18,7 @@ from kebab.errors.signal import Signal
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
-    from kebab.wire.citation import Freshness
+    from kebab.wire.record import Freshness
 
 
 class BlockKind(StrEnum):

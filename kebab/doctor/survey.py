@@ -27,7 +27,7 @@ from kebab.core.files import (
 from kebab.core.queries import Filters
 
 if TYPE_CHECKING:
-    from kebab.store.sqlite.documents import KnownFiles
+    from kebab.store.sqlite.reader import KnownFiles
 
 _FEWEST = 256
 """How many folders, and how many files, are looked at however long it takes."""

@@ -18,7 +18,7 @@ from kebab.core.documents import PUBLISHED_ROOT, STDIN, StoredDocument
 from kebab.core.files import join_root
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import StoredChunk
-from kebab.wire.citation import (
+from kebab.wire.record import (
     CellCitation,
     CellSpan,
     Citation,

@@ -30,10 +30,9 @@ from kebab.server.rendering import (
 )
 from kebab.server.requests import Failed, Outcome
 from kebab.source.content import read_front_matter
-from kebab.wire.citation import ABSENT
 from kebab.wire.fetch import FetchRequest
 from kebab.wire.library import DocInspection, FetchResult, InspectDocRequest
-from kebab.wire.record import LookupFault, NotFound, Request
+from kebab.wire.record import ABSENT, LookupFault, NotFound, Request
 
 Run: TypeAlias = Callable[[Request[Any]], Awaitable[Any]]
 """Runs an operation. It raises `Failed` when that fails, or when there is nothing of the name."""

@@ -6,10 +6,18 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from kebab.errors.catalog import StopName
-from kebab.wire.citation import Citation, Freshness, Positive
 from kebab.wire.coverage import Coverage
 from kebab.wire.error import ErrorReply
-from kebab.wire.record import FinishName, LookupRequest, Record, Reply, Request
+from kebab.wire.record import (
+    Citation,
+    FinishName,
+    Freshness,
+    LookupRequest,
+    Positive,
+    Record,
+    Reply,
+    Request,
+)
 from kebab.wire.search import (
     DegradedChannel,
     FilteredRequest,

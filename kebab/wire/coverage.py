@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from kebab.wire.citation import Count
+from kebab.wire.record import Count
 
 
 class Indexing(Struct, frozen=True, kw_only=True):

@@ -5,9 +5,8 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-from kebab.wire.citation import Count, Positive
 from kebab.wire.health import ModelInfo
-from kebab.wire.record import Reply, Request
+from kebab.wire.record import Count, Positive, Reply, Request
 from kebab.wire.search import ConfidenceName, ModeName, Unit
 
 

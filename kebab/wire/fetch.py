@@ -5,10 +5,19 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from kebab.wire.citation import Citation, Count, Freshness, Positive
 from kebab.wire.coverage import Coverage
 from kebab.wire.library import FetchResult
-from kebab.wire.record import Hinted, LookupRequest, NotFound, Reply, Request
+from kebab.wire.record import (
+    Citation,
+    Count,
+    Freshness,
+    Hinted,
+    LookupRequest,
+    NotFound,
+    Positive,
+    Reply,
+    Request,
+)
 from kebab.wire.search import FilteredRequest, UnmatchedFilter
 
 

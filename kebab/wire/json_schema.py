@@ -58,7 +58,7 @@ Schema = dict[str, Any]
 
 def build_schemas() -> dict[str, Schema]:
     """Return every schema by its name, `citation.v1` included."""
-    from kebab.wire.citation import Citation
+    from kebab.wire.record import Citation
 
     schemas = {str(get_schema_name(form)): build_schema(form) for form in list_records()}
     schemas["citation.v1"] = _build_document("citation.v1", Citation)

@@ -5,10 +5,22 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from kebab.wire.citation import Citation, Count, FetchedPlace, Freshness, Positive
 from kebab.wire.coverage import LeftOutText
 from kebab.wire.published import PublishedBase
-from kebab.wire.record import Hinted, LookupRequest, NotFound, Record, Reply, Request, VectorState
+from kebab.wire.record import (
+    Citation,
+    Count,
+    FetchedPlace,
+    Freshness,
+    Hinted,
+    LookupRequest,
+    NotFound,
+    Positive,
+    Record,
+    Reply,
+    Request,
+    VectorState,
+)
 from kebab.wire.search import MAX_LIMIT, DegradedChannel, FilteredRequest, Unit, UnmatchedFilter
 
 SortName = Literal["path", "title", "date", "modified", "indexed", "size", "passages"]

@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from kebab.wire.citation import Count, Positive
-from kebab.wire.record import FinishName, LookupRequest, Reply
+from kebab.wire.record import Count, FinishName, LookupRequest, Positive, Reply
 from kebab.wire.search import DegradedChannel, Unit
 
 MAX_PAGE_ITEMS = 1000

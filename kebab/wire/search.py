@@ -5,9 +5,19 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from kebab.wire.citation import Citation, Count, Freshness, LineSpan, Positive
 from kebab.wire.coverage import Coverage
-from kebab.wire.record import Hinted, R_co, Record, Reply, Request
+from kebab.wire.record import (
+    Citation,
+    Count,
+    Freshness,
+    Hinted,
+    LineSpan,
+    Positive,
+    R_co,
+    Record,
+    Reply,
+    Request,
+)
 
 
 class FilteredRequest(Request[R_co], frozen=True, kw_only=True):

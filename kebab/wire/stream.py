@@ -5,10 +5,9 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from kebab.wire.citation import Count
 from kebab.wire.error import ErrorReply
 from kebab.wire.ingest import IngestReport
-from kebab.wire.record import Hinted, Record, Reply
+from kebab.wire.record import Count, Hinted, Record, Reply
 from kebab.wire.review import AgentItems
 from kebab.wire.search import SearchHit, SearchResponse, Sources
 

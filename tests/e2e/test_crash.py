@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kebab.store.sqlite.documents import KnownFiles
-from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.reader import KnownFiles, SqliteReader
 from tests.e2e.crash_driver import Fuse, dump_library, ingest, reembed
 
 pytestmark = pytest.mark.xdist_group("crash")  # one worker reads the first state

@@ -17,7 +17,6 @@ from kebab.wire.ask import (
     SessionTranscript,
     SessionTurn,
 )
-from kebab.wire.citation import LineCitation, LineSpan
 from kebab.wire.coverage import Coverage
 from kebab.wire.fetch import GrepFile, GrepHit, GrepResponse, Outline, OutlineEntry, OutlineSection
 from kebab.wire.health import (
@@ -66,7 +65,7 @@ from kebab.wire.published import (
     PublishReport,
     SourceAdded,
 )
-from kebab.wire.record import LookupFault, NotFound
+from kebab.wire.record import LineCitation, LineSpan, LookupFault, NotFound
 from kebab.wire.review import AppliedFile, ReviewApplied, ReviewApplyRequest
 from kebab.wire.search import Retrieval, SearchHit, SearchResponse
 

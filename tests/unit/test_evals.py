@@ -14,8 +14,8 @@ from kebab.evals import (
     evaluate,
     load_questions,
 )
-from kebab.wire.citation import PageCitation, PageSpan
 from kebab.wire.evals import EvalOutcome, GoldenQuery
+from kebab.wire.record import PageCitation, PageSpan
 from tests.fakes import replies
 from tests.fakes.facade import FakeKebab
 

@@ -30,11 +30,10 @@ from kebab.core.files import find_container
 from kebab.core.media import CitationKind, detect_media_type, get_media_type
 from kebab.errors.signal import Exit
 from kebab.errors.system import build_missing_program, build_read_error
-from kebab.wire.citation import ABSENT, CodeCitation, LineCitation, PageCitation
 from kebab.wire.fetch import FetchRequest, OpenReport
 from kebab.wire.health import RunningServer, WebPageReport
 from kebab.wire.library import FetchResult
-from kebab.wire.record import NotFound
+from kebab.wire.record import ABSENT, CodeCitation, LineCitation, NotFound, PageCitation
 
 if TYPE_CHECKING:
     from kebab.server.running import ServerFolder

@@ -29,8 +29,8 @@ from kebab.search.citations import (
     get_cited_lines,
     locate_hit,
 )
-from kebab.wire.citation import CodeCitation, SectionCitation
 from kebab.wire.coverage import describe_gaps, describe_left_out_terms
+from kebab.wire.record import CodeCitation, SectionCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
 

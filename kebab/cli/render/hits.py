@@ -17,13 +17,13 @@ from kebab.cli.render.canvas import (
 from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
 from kebab.core.queries import FILTERS
 from kebab.search.citations import decode_percent, find_fragment, get_cited_lines, locate_hit
-from kebab.wire.citation import CellCitation, Citation, FetchedPlace, Freshness, PageCitation
 from kebab.wire.coverage import (
     describe_absent_words,
     describe_gaps,
     describe_known_gaps,
     describe_left_out_terms,
 )
+from kebab.wire.record import CellCitation, Citation, FetchedPlace, Freshness, PageCitation
 from kebab.wire.search import (
     MAX_LIMIT,
     DegradedChannel,

@@ -4,29 +4,24 @@ The plan of a run is stored before its files are read. A row leaves it with the 
 stores the document, so that after a kill the rest is what was not read.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from sys import intern
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import apsw
 
 from kebab.core.chunks import DocId, Key
 from kebab.core.documents import (
     DocumentRow,
-    Extent,
-    FileCounts,
     FileStamp,
     KnownDocument,
     Listing,
     Source,
-    is_cut,
     is_partial,
 )
-from kebab.core.files import MEMBER_MARK, FileState
+from kebab.core.files import FileState
 from kebab.store.sqlite import fts
-from kebab.store.sqlite.connection import translate_reads, translate_sqlite_errors
 from kebab.store.sqlite.fts import clamp_to_signed, parse_strings, to_json, to_nanoseconds
-from kebab.store.sqlite.reader import SqliteReader
 
 _INODES = 1 << 64
 """Inodes have no sign, integers of SQLite do; some file systems use all bits."""
@@ -38,7 +33,7 @@ def load_known_documents(
     """Return the documents of a source by path: all, or those at some paths and below them."""
     known: dict[str, KnownDocument] = {}
     for below in [""] if at is None else at:
-        where, values = match_below(below, "d.path")
+        where, values = fts.match_below(below, "d.path")
         rows = database.execute(
             "SELECT d.doc_id, d.path, d.size, d.mtime_ns, d.inode, a.content_hash, d.recipe,"  # noqa: S608 - constants
             " d.title FROM documents d JOIN assets a ON a.asset = d.asset"
@@ -201,7 +196,7 @@ def load_listing(database: apsw.Connection, source: str) -> Listing:
 
 def list_children(database: apsw.Connection, source: str, folder: str) -> set[str]:
     """Return the documents, unread files and folders that are known directly in a folder."""
-    where, values = _match_directly_in(folder)
+    where, values = fts.match_directly_in(folder)
     children: set[str] = set()
     for table in ("documents", "unread_files", "listed_folders"):
         rows = database.execute(
@@ -210,121 +205,3 @@ def list_children(database: apsw.Connection, source: str, folder: str) -> set[st
         )
         children.update(path for (path,) in rows)
     return children
-
-
-def match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]:
-    """Return the condition for a path with its members and all below; all for an empty one."""
-    if not path:
-        return "1", ()
-    where = " OR ".join((f"{column} = ?", *[f"{column} >= ? AND {column} < ?"] * 2))
-    return f"({where})", (path, f"{path}/", f"{path}0", f"{path}{MEMBER_MARK}", f"{path}!0")
-
-
-def _match_directly_in(folder: str) -> tuple[str, tuple[str | int, ...]]:
-    """Return the condition for the paths directly in a folder, without the folder itself."""
-    where, values = match_below(folder)
-    start = len(folder) + 2 if folder else 1
-    return f"{where} AND path <> ? AND instr(substr(path, ?), '/') = 0", (*values, folder, start)
-
-
-_IS_READ = (
-    " AND NOT EXISTS (SELECT 1 FROM unread_files u"
-    " WHERE u.source = documents.source AND u.path = documents.path)"
-)
-FileTable: TypeAlias = Literal["documents", "unread_files"]
-
-
-@translate_reads
-class KnownFiles:
-    """Reads what is known of files in the snapshot of a reader, which the caller closes."""
-
-    def __init__(self, reader: SqliteReader) -> None:
-        self.database = reader.database
-        self.path = reader.path
-
-    def list_extents(self) -> list[Extent]:
-        """Return all sources by name."""
-        rows = self.database.execute(
-            "SELECT source, name, root, kind, listed_rules FROM sources ORDER BY name"
-        )
-        return [
-            Extent(number, Source(name=name, root=root, kind=kind), rules)
-            for number, name, root, kind, rules in rows
-        ]
-
-    def find_document_place(self, doc_id: str) -> tuple[int, str] | None:
-        """Return the number of the source and the path of a document."""
-        sql = "SELECT source, path FROM documents WHERE doc_id = ?"
-        row = self.database.execute(sql, (doc_id,)).fetchone()
-        return None if row is None else (int(row[0]), str(row[1]))
-
-    def count_files(self, extent: Extent) -> FileCounts:
-        """Return the numbers of the files of an extent."""
-        documents = self._select("count(*)", "documents", extent)
-        unread = self._select(
-            "count(*) - count(reason), count(reason), coalesce(sum(indexed), 0)",
-            "unread_files",
-            extent,
-        )
-        return FileCounts(*next(documents), *next(unread))
-
-    def holds(self, extent: Extent) -> bool:
-        """Return whether any document or listed folder is in an extent."""
-        tables = ("listed_folders", "documents")
-        return any(next(self._select("1", table, extent, " LIMIT 1"), None) for table in tables)
-
-    def list_unread(self, extent: Extent) -> dict[str, str | None]:
-        """Return the unread files of an extent, with the reason of those that failed."""
-        return dict(self._select("path, reason", "unread_files", extent))
-
-    def list_in(self, table: FileTable, extent: Extent, folder: str) -> set[str]:
-        """Return the documents or unread files directly in a folder of the source of an extent."""
-        where, values = _match_directly_in(folder)
-        sql = f"SELECT path FROM {table} WHERE source = ? AND {where}"  # noqa: S608 - constants
-        return {path for (path,) in self.database.execute(sql, (extent.number, *values))}
-
-    def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
-        """Yield path, size and time of the documents of an extent whose file is not unread."""
-        yield from self._select("path, size, mtime_ns", "documents", extent, _IS_READ)
-
-    def find_content_hash(self, extent: Extent, path: str) -> str:
-        """Return the hash of the content that a document was read from."""
-        sql = (
-            "SELECT content_hash FROM documents JOIN assets USING (asset)"
-            " WHERE source = ? AND path = ?"
-        )
-        return str(self.database.execute(sql, (extent.number, path)).get)
-
-    def list_folders(self, extent: Extent) -> dict[str, int]:
-        """Return the time of each listed folder and ignore file of an extent."""
-        return dict(self._select("path, mtime_ns", "listed_folders", extent))
-
-    def list_partial(self, extent: Extent) -> list[tuple[str, str]]:
-        """Return the read documents that are searched in part: their paths, and what is cut."""
-        rows = self._select("path, warnings", "documents", extent, f" AND partial{_IS_READ}")
-        return [(path, "; ".join(filter(is_cut, parse_strings(said)))) for path, said in rows]
-
-    def list_omissions(self, extent: Extent) -> list[tuple[str, int, int]]:
-        """Return what is in no passage of the documents: of how many, and how many words."""
-        rows = self._select(
-            "reason, count(*), sum(words)",
-            "document_omissions JOIN documents USING (doc)",
-            extent,
-            " GROUP BY reason",
-        )
-        return [(str(reason), int(count), int(words)) for reason, count, words in rows]
-
-    def count_pending(self, extents: Iterable[Extent]) -> int:
-        """Return how many chunks of these extents lack a vector."""
-        joined = "documents JOIN chunks USING (doc) JOIN vectors USING (key)"
-        # The second condition lets SQLite use the index of open states.
-        waiting = " AND state = 'pending' AND state <> 'committed'"
-        return sum(next(self._select("count(*)", joined, one, waiting))[0] for one in extents)
-
-    def _select(
-        self, columns: str, table: str, extent: Extent, condition: str = ""
-    ) -> Iterator[tuple[Any, ...]]:
-        where, values = match_below(extent.below)
-        sql = f"SELECT {columns} FROM {table} WHERE source = ? AND {where}{condition}"  # noqa: S608 - constants
-        with translate_sqlite_errors(self.path, "read"):
-            yield from self.database.execute(sql, (extent.number, *values))

@@ -20,6 +20,7 @@ import msgspec
 
 from kebab.core.chunks import DocNumber, Key, KeyedScore
 from kebab.core.documents import OmittedWords
+from kebab.core.files import MEMBER_MARK
 from kebab.core.media import list_media_types
 from kebab.core.queries import COLUMN_WEIGHTS, Filters, NamedDocument
 from kebab.errors.catalog import InvalidInput
@@ -337,3 +338,18 @@ def find_omitted(database: apsw.Connection, tokens: Collection[str]) -> list[str
     if any(set(tokens) <= collect_tokens(path) for (path,) in unread):
         reasons.append("names of files that are not read")
     return reasons
+
+
+def match_below(path: str, column: str = "path") -> tuple[str, tuple[str, ...]]:
+    """Return the condition for a path with its members and all below; all for an empty one."""
+    if not path:
+        return "1", ()
+    where = " OR ".join((f"{column} = ?", *[f"{column} >= ? AND {column} < ?"] * 2))
+    return f"({where})", (path, f"{path}/", f"{path}0", f"{path}{MEMBER_MARK}", f"{path}!0")
+
+
+def match_directly_in(folder: str) -> tuple[str, tuple[str | int, ...]]:
+    """Return the condition for the paths directly in a folder, without the folder itself."""
+    where, values = match_below(folder)
+    start = len(folder) + 2 if folder else 1
+    return f"{where} AND path <> ? AND instr(substr(path, ?), '/') = 0", (*values, folder, start)

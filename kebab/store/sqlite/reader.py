@@ -1,14 +1,15 @@
-"""Contains read-only access to the library for search, and a query cache."""
+"""Contains read-only access to the library for search and to its known files, and a query cache."""
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import apsw
 
 from kebab.core.chunks import DocId, Key, PassageHashes
+from kebab.core.documents import Extent, FileCounts, Source, is_cut
 from kebab.core.queries import Filters
 from kebab.errors.catalog import NotIndexed
 from kebab.store.sqlite import chunks, connection, fts
@@ -18,6 +19,7 @@ from kebab.store.sqlite.connection import (
     open_reader,
     open_side_writer,
     translate_reads,
+    translate_sqlite_errors,
 )
 
 _ROWS = 512
@@ -143,3 +145,106 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
         """Return the texts of chunks; unknown keys are left out."""
         sql = "SELECT key, text FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
         return dict(self.database.execute(sql, (fts.to_json(keys),)))
+
+
+_IS_READ = (
+    " AND NOT EXISTS (SELECT 1 FROM unread_files u"
+    " WHERE u.source = documents.source AND u.path = documents.path)"
+)
+FileTable: TypeAlias = Literal["documents", "unread_files"]
+
+
+@translate_reads
+class KnownFiles:
+    """Reads what is known of files in the snapshot of a reader, which the caller closes."""
+
+    def __init__(self, reader: SqliteReader) -> None:
+        self.database = reader.database
+        self.path = reader.path
+
+    def list_extents(self) -> list[Extent]:
+        """Return all sources by name."""
+        rows = self.database.execute(
+            "SELECT source, name, root, kind, listed_rules FROM sources ORDER BY name"
+        )
+        return [
+            Extent(number, Source(name=name, root=root, kind=kind), rules)
+            for number, name, root, kind, rules in rows
+        ]
+
+    def find_document_place(self, doc_id: str) -> tuple[int, str] | None:
+        """Return the number of the source and the path of a document."""
+        sql = "SELECT source, path FROM documents WHERE doc_id = ?"
+        row = self.database.execute(sql, (doc_id,)).fetchone()
+        return None if row is None else (int(row[0]), str(row[1]))
+
+    def count_files(self, extent: Extent) -> FileCounts:
+        """Return the numbers of the files of an extent."""
+        documents = self._select("count(*)", "documents", extent)
+        unread = self._select(
+            "count(*) - count(reason), count(reason), coalesce(sum(indexed), 0)",
+            "unread_files",
+            extent,
+        )
+        return FileCounts(*next(documents), *next(unread))
+
+    def holds(self, extent: Extent) -> bool:
+        """Return whether any document or listed folder is in an extent."""
+        tables = ("listed_folders", "documents")
+        return any(next(self._select("1", table, extent, " LIMIT 1"), None) for table in tables)
+
+    def list_unread(self, extent: Extent) -> dict[str, str | None]:
+        """Return the unread files of an extent, with the reason of those that failed."""
+        return dict(self._select("path, reason", "unread_files", extent))
+
+    def list_in(self, table: FileTable, extent: Extent, folder: str) -> set[str]:
+        """Return the documents or unread files directly in a folder of the source of an extent."""
+        where, values = fts.match_directly_in(folder)
+        sql = f"SELECT path FROM {table} WHERE source = ? AND {where}"  # noqa: S608 - constants
+        return {path for (path,) in self.database.execute(sql, (extent.number, *values))}
+
+    def iterate_documents(self, extent: Extent) -> Iterator[tuple[str, int, int]]:
+        """Yield path, size and time of the documents of an extent whose file is not unread."""
+        yield from self._select("path, size, mtime_ns", "documents", extent, _IS_READ)
+
+    def find_content_hash(self, extent: Extent, path: str) -> str:
+        """Return the hash of the content that a document was read from."""
+        sql = (
+            "SELECT content_hash FROM documents JOIN assets USING (asset)"
+            " WHERE source = ? AND path = ?"
+        )
+        return str(self.database.execute(sql, (extent.number, path)).get)
+
+    def list_folders(self, extent: Extent) -> dict[str, int]:
+        """Return the time of each listed folder and ignore file of an extent."""
+        return dict(self._select("path, mtime_ns", "listed_folders", extent))
+
+    def list_partial(self, extent: Extent) -> list[tuple[str, str]]:
+        """Return the read documents that are searched in part: their paths, and what is cut."""
+        rows = self._select("path, warnings", "documents", extent, f" AND partial{_IS_READ}")
+        return [(path, "; ".join(filter(is_cut, fts.parse_strings(said)))) for path, said in rows]
+
+    def list_omissions(self, extent: Extent) -> list[tuple[str, int, int]]:
+        """Return what is in no passage of the documents: of how many, and how many words."""
+        rows = self._select(
+            "reason, count(*), sum(words)",
+            "document_omissions JOIN documents USING (doc)",
+            extent,
+            " GROUP BY reason",
+        )
+        return [(str(reason), int(count), int(words)) for reason, count, words in rows]
+
+    def count_pending(self, extents: Iterable[Extent]) -> int:
+        """Return how many chunks of these extents lack a vector."""
+        joined = "documents JOIN chunks USING (doc) JOIN vectors USING (key)"
+        # The second condition lets SQLite use the index of open states.
+        waiting = " AND state = 'pending' AND state <> 'committed'"
+        return sum(next(self._select("count(*)", joined, one, waiting))[0] for one in extents)
+
+    def _select(
+        self, columns: str, table: str, extent: Extent, condition: str = ""
+    ) -> Iterator[tuple[Any, ...]]:
+        where, values = fts.match_below(extent.below)
+        sql = f"SELECT {columns} FROM {table} WHERE source = ? AND {where}{condition}"  # noqa: S608 - constants
+        with translate_sqlite_errors(self.path, "read"):
+            yield from self.database.execute(sql, (extent.number, *values))

@@ -164,7 +164,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     def _store_plan(self, plan: SourcePlan) -> None:
         database, source = self.database, documents.SOURCE
         for path in [plan.below] if plan.files is None else list(plan.files):
-            where, values = documents.match_below(path)
+            where, values = fts.match_below(path)
             for table in ("unread_files", "listed_folders"):
                 database.execute(
                     f"DELETE FROM {table} WHERE source = {source} AND {where}",  # noqa: S608 - constants

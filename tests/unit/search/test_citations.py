@@ -8,7 +8,7 @@ from kebab.search.citations import (
     decode_percent,
     quote_path,
 )
-from kebab.wire.citation import CodeCitation, CodeSpan, SectionCitation
+from kebab.wire.record import CodeCitation, CodeSpan, SectionCitation
 from tests.fakes.evidence import stored
 from tests.fakes.placed import register_formats
 

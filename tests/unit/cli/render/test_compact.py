@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.compact import format_openable_path, render_compact, render_paths
-from kebab.wire.citation import LineSpan, SectionCitation, SectionSpan
+from kebab.wire.record import LineSpan, SectionCitation, SectionSpan
 from tests.fakes import replies
 
 CODE = "Run it:\n\n```sh\n\tkebab  search x\n```"

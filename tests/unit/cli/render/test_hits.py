@@ -3,7 +3,8 @@ from msgspec.structs import replace
 
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.cli.render.hits import Paging, format_location, render_hits, render_notes
-from kebab.wire.citation import (
+from kebab.wire.coverage import Indexing
+from kebab.wire.record import (
     CodeCitation,
     CodeSpan,
     PageCitation,
@@ -13,7 +14,6 @@ from kebab.wire.citation import (
     SlideCitation,
     SlideSpan,
 )
-from kebab.wire.coverage import Indexing
 from kebab.wire.search import DegradedChannel, LeftOut, UnmatchedFilter
 from tests.fakes import replies
 

@@ -1,6 +1,6 @@
 from kebab.cli.render.canvas import Canvas
 from kebab.cli.render.lines import render_lines
-from kebab.wire.citation import FetchedPlace, PageCitation, PageSpan
+from kebab.wire.record import FetchedPlace, PageCitation, PageSpan
 from tests.fakes import replies
 
 TERMINAL = Canvas(width=60)

@@ -1,7 +1,7 @@
 from kebab.cli.render import lines as grep
 from kebab.cli.render.canvas import Canvas
-from kebab.wire.citation import PageCitation, PageSpan
 from kebab.wire.fetch import SkippedFile
+from kebab.wire.record import PageCitation, PageSpan
 from tests.fakes import replies
 
 PIPE, TERMINAL, COLOR = Canvas(), Canvas(width=40), Canvas(width=40, color=True)

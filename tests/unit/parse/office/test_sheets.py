@@ -16,7 +16,7 @@ from kebab.parse.archive import OLE2_MAGIC
 from kebab.parse.office import sheets
 from kebab.parse.office.sheets import SheetParser
 from kebab.search.citations import cite_chunk
-from kebab.wire.citation import CellCitation
+from kebab.wire.record import CellCitation
 from tests.fakes.evidence import stored
 from tests.shape.libraries import list_own_exceptions
 from tests.shape.tree import ROOT

@@ -5,8 +5,7 @@ from msgspec.structs import replace
 from kebab.core.chunks import make_doc_id
 from kebab.core.documents import FileCounts, Source, SourcePlan, UnreadFile
 from kebab.store.sqlite import connection, documents
-from kebab.store.sqlite.documents import KnownFiles
-from kebab.store.sqlite.reader import SqliteReader
+from kebab.store.sqlite.reader import KnownFiles, SqliteReader
 from tests.fakes.rows import NOTES, document
 
 
