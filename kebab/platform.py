@@ -54,6 +54,12 @@ def find_editor() -> str:
 # Files.
 
 
+def find_data_folder(packed: str, unpacked: str) -> Path:
+    """Return a folder of what the wheel has as `_data`, or of what the checkout has instead."""
+    folder = Path(__file__).with_name("_data") / packed
+    return folder if folder.is_dir() else Path(__file__).parents[1] / unpacked
+
+
 def is_private(status: os.stat_result) -> bool:
     """Return whether only this user can open a file."""
     return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

@@ -1,13 +1,13 @@
 """Declares errors, warnings, the error catalogue and the audit log as wire records."""
 
 import dataclasses
-from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
 from kebab.errors.catalog import build_catalog
 from kebab.errors.signal import Signal
+from kebab.platform import find_data_folder
 from kebab.wire.record import Hinted, LookupRequest, Record, Reply, Request, fill_record
 
 RetryName = Literal["none", "transient", "permanent"]
@@ -195,10 +195,6 @@ class InspectErrorRequest(
     """A correlation id, or a unique prefix of one."""
 
 
-_WHEEL = Path(__file__).parents[1] / "_data" / "errors"
-_CHECKOUT = Path(__file__).parents[2] / "docs" / "wire-schema" / "errors"
-
-
 def build_error_rows() -> list[ErrorRow]:
     """Return every row of the catalogue, by code."""
     return [build_error_row(signal) for _, signal in sorted(build_catalog().items())]
@@ -219,8 +215,8 @@ def build_error_row(signal: type[Signal]) -> ErrorRow:
 
 def read_explanation(code: str) -> str:
     """Return the page that explains a code, without its title."""
-    folder = _WHEEL if _WHEEL.is_dir() else _CHECKOUT
-    return (folder / f"{code}.md").read_text(encoding="utf-8").partition("\n\n")[2].rstrip("\n")
+    page = find_data_folder("errors", "docs/wire-schema/errors") / f"{code}.md"
+    return page.read_text(encoding="utf-8").partition("\n\n")[2].rstrip("\n")
 
 
 def list_details(signal: type[Signal]) -> list[DetailField]:

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from kebab.embed.registry import MINILM
+from tests.fakes.tiny_model import install_model
 from tests.shape.tree import ROOT
 
 HEAVY = {
@@ -55,6 +57,7 @@ def indexed(home, environment):
     notes = home / "notes"
     notes.mkdir()
     (notes / "bread.md").write_text("# Bread\n\nSourdough needs time.\n", encoding="utf-8")
+    install_model(MINILM, home / "cache" / "kebab" / "models")
     done = kebab(environment, "ingest", str(notes))
     assert done.returncode == 0, done.stderr
     return environment
@@ -175,12 +178,21 @@ def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["search", "sourdough", "--mode", "lexical", "--json"], ["schema", "--json"]],
+    ("most", "arguments"),
+    [
+        (74, ["search", "sourdough", "--json"]),
+        (79, ["search", "sourdough"]),
+        (67, ["search", "sourdough", "--mode", "lexical", "--json"]),
+        (72, ["search", "sourdough", "--mode", "lexical"]),
+        (91, ["schema", "--json"]),
+    ],
 )
-def test_a_program_waits_neither_for_what_draws_nor_for_what_ingests(indexed, tmp_path, arguments):
+def test_a_command_imports_few_modules_of_kebab(indexed, tmp_path, most, arguments):
     _, names = list_loaded_modules(indexed, tmp_path, *arguments)
+    own = {name for name in names if name.partition(".")[0] == "kebab"}
+    drawing = [name for name in own if name.startswith("kebab.cli.render.")]
 
-    assert "kebab.cli.context" in names
-    assert not [name for name in names if name.startswith("kebab.cli.render.")]
-    assert not names & {"kebab.ingest", "kebab.app.classify"}
+    assert len(own) <= most
+    assert bool(drawing) == ("--json" not in arguments)
+    assert not own & {"kebab.ingest", "kebab.app.classify"}
+    assert ("kebab.embed.encoder" in own) == (most in {74, 79}), "only both channels embed"

@@ -1,7 +1,6 @@
 """`kebab help` shows a page of the documentation, or the help of a command."""
 
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +10,7 @@ from kebab.cli.hints import UsageHintError, join_words
 from kebab.cli.render.canvas import render_fields
 from kebab.core.spelling import find_likely_name
 from kebab.errors.signal import Exit
+from kebab.platform import find_data_folder
 from kebab.wire.health import HelpPage, HelpTopic, HelpTopics
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ TOPICS = {
 
 _MARK = re.compile(r"^<!-- .* -->\n", re.MULTILINE)
 """Begins or ends a generated part of a page."""
-_WHEEL = Path(__file__).parents[2] / "_data" / "docs"
-_CHECKOUT = Path(__file__).parents[3] / "docs"
 
 
 def list_topics(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
@@ -60,8 +58,8 @@ def command(call: "CommandContext", /, topic: tuple[str, ...]) -> Exit:
         topics = [HelpTopic(name=name, summary=summary) for name, summary in TOPICS.items()]
         return call.print_reply(HelpTopics(topics=topics), _render_topics)
     if len(topic) == 1 and topic[0] in TOPICS:
-        folder = _WHEEL if _WHEEL.is_dir() else _CHECKOUT
-        text = _MARK.sub("", (folder / f"{topic[0]}.md").read_text(encoding="utf-8"))
+        page = find_data_folder("docs", "docs") / f"{topic[0]}.md"
+        text = _MARK.sub("", page.read_text(encoding="utf-8"))
         return call.print_reply(HelpPage(topic=topic[0], text=text), _render_page)
     return _print_command_help(call, topic)
 

@@ -150,8 +150,6 @@ class Places(Struct, frozen=True):
         )
 
 
-_WHEEL = Path(__file__).parents[2] / "_data" / "integrations"
-_CHECKOUT = Path(__file__).parents[3] / "integrations"
 _SKILL = Path("claude-code", "kebab", "SKILL.md")
 _TITLE = b"\n# kebab\n\n"
 
@@ -288,7 +286,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
 
 def read_skill() -> bytes:
     """Return the skill of this version; it names the program where `kebab` is not on the `PATH`."""
-    text = ((_WHEEL if _WHEEL.exists() else _CHECKOUT) / _SKILL).read_bytes()
+    text = (platform.find_data_folder("integrations", "integrations") / _SKILL).read_bytes()
     program = find_unlisted_program()
     if program is None:
         return text

@@ -18,6 +18,7 @@ import apsw
 from kebab.errors.catalog import Cancelled, IoError, Locked, NotIndexed, Op, StoreCorrupt
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
+from kebab.platform import create_folder, find_data_folder
 from kebab.store.sqlite import lock
 from kebab.store.sqlite.fts import lower_text
 
@@ -203,8 +204,6 @@ def open_writer(data_dir: Path, name: str = FILE_NAME, below: str = "") -> apsw.
         NotIndexed: It was written by a newer build.
         Locked: Another connection holds it.
     """
-    from kebab.platform import create_folder
-
     path = data_dir / name
     with translate_os_errors(data_dir, "create"):
         create_folder(data_dir, 0o700)
@@ -280,21 +279,13 @@ def build_busy_handler(seconds: float) -> Callable[[int], bool]:
     return wait
 
 
-_WHEEL = Path(__file__).parents[2] / "_data" / "migrations"
-_CHECKOUT = Path(__file__).parents[3] / "migrations"
-
-
-def get_migrations_folder() -> Path:
-    """Return the folder of the SQL files: inside the wheel, else in the checkout."""
-    return _WHEEL if _WHEEL.is_dir() else _CHECKOUT
-
-
 def read_migrations(below: str = "") -> dict[int, Path]:
     """Return the SQL files of a database by the schema version that each makes, in order.
 
     `V002__search.sql` makes version 2. `below` is the folder of a database other than the index.
     """
-    scripts = sorted((get_migrations_folder() / below).glob("V[0-9][0-9][0-9]__*.sql"))
+    folder = find_data_folder("migrations", "migrations") / below
+    scripts = sorted(folder.glob("V[0-9][0-9][0-9]__*.sql"))
     return {int(script.name[1:4]): script for script in scripts}
 
 

@@ -78,7 +78,7 @@ def scripts(tmp_path, monkeypatch):
     """Replace the released migrations by two of the test."""
     (tmp_path / "V001__one.sql").write_text("CREATE TABLE one (a) STRICT;".replace("a)", "a INT)"))
     (tmp_path / "V002__two.sql").write_text("CREATE TABLE two (a INT); INSERT INTO one VALUES (1);")
-    monkeypatch.setattr(migrate, "get_migrations_folder", lambda: tmp_path)
+    monkeypatch.setattr(migrate, "find_data_folder", lambda *_: tmp_path)
     return tmp_path
 
 
