@@ -104,11 +104,9 @@ class SearchEngine:
         self._mask = mask
         self._clock = clock
         self._embedder = embedder
-
-        def open_retriever() -> VectorRetriever:
-            return VectorRetriever(library=library, vectors=vectors, embedder=embedder, cache=cache)
-
-        self._ranker = Ranker(library, open_retriever)
+        self._ranker = Ranker(
+            VectorRetriever(library=library, vectors=vectors, embedder=embedder, cache=cache)
+        )
 
     def search(self, query: Query) -> Page:
         """Return one page of hits.

@@ -184,14 +184,12 @@ def merge_documents(candidates: RankedCandidates, passages: PassageCache) -> Ran
 
 
 class Ranker:
-    """Ranks the chunks of one snapshot; a search by words opens no retriever of vectors."""
+    """Ranks the chunks of one snapshot; a search by words asks for no vectors."""
 
-    def __init__(
-        self, library: "SqliteReader", open_retriever: "Callable[[], VectorRetriever]"
-    ) -> None:
-        self._library = library
-        self._open_retriever = open_retriever
-        self._counts = lexical.TokenCounts(library)
+    def __init__(self, retriever: "VectorRetriever") -> None:
+        self._retriever = retriever
+        self._library = retriever.library
+        self._counts = lexical.TokenCounts(retriever.library)
 
     def rank(self, query: Query, timer: StageTimer, passages: PassageCache) -> RankedCandidates:
         """Return the candidates of a query; `passages` caches the passages that are read.
@@ -235,7 +233,7 @@ class Ranker:
     ) -> RankedCandidates:
         """Return the candidates of a parsed query."""
         if mode is Mode.HYBRID and parsed.terms:
-            self._open_retriever().prepare(parsed)  # the model loads while words are searched
+            self._retriever.prepare(parsed)  # the model loads while words are searched
         weighted = lexical.weigh_terms(self._library, parsed, self._counts)
         if not parsed.terms:
             return self._list_allowed(parsed, weighted, timer, passages)
@@ -249,7 +247,7 @@ class Ranker:
         result = None
         if mode is not Mode.LEXICAL:
             keys = [key for key, _ in found]
-            result = self._open_retriever().retrieve(parsed, keys, CANDIDATE_LIMIT, mode)
+            result = self._retriever.retrieve(parsed, keys, CANDIDATE_LIMIT, mode)
             if isinstance(result, DegradedChannel):
                 timer.record("vector", 0, result.reason)
             else:
@@ -276,7 +274,7 @@ class Ranker:
         matches = None if isinstance(result, DegradedChannel) else result
         if matches is not None:
             method = Mode.HYBRID if found else Mode.VECTOR
-            index = self._open_retriever().vectors
+            index = self._retriever.vectors
             strength = measure_lexical_strength(evidence)
             intent = replace(intent, need=intent.need * strength, strength=strength)
             fused = fuse_channels(parsed, intent.need, evidence, matches, passages, index)

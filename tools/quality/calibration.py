@@ -154,7 +154,7 @@ def read_search_signals(context: AppContext, text: str, mode: ModeName) -> Answe
         )
         passages, timer = PassageCache(reader), StageTimer(time.perf_counter)
         query = build_query(SearchRequest(query=text, mode=mode), context.clock.now())
-        found = Ranker(reader, lambda: retriever).rank(query, timer, passages)
+        found = Ranker(retriever).rank(query, timer, passages)
         if mode != "lexical" and is_across_languages(found, passages):
             found = rerank_candidates(found, embedder, passages, timer, asked_for=False)
         return read_signals(found, passages) if found.ranked else None

@@ -117,7 +117,7 @@ def read(base):
         )
         passages = PassageCache(reader)
         query = Query(text=text, mode=mode)
-        found = Ranker(reader, lambda: retriever).rank(query, StageTimer(lambda: 0.0), passages)
+        found = Ranker(retriever).rank(query, StageTimer(lambda: 0.0), passages)
         return read_signals(found, passages)
 
     return read

@@ -13,7 +13,7 @@ def _rank(base, text, mode=Mode.HYBRID, **given):
     retriever = VectorRetriever(
         library=reader, vectors=lambda: base.vectors, embedder=lambda: base.embedder
     )
-    return Ranker(reader, lambda: retriever).rank(
+    return Ranker(retriever).rank(
         Query(text=text, mode=mode, **given), StageTimer(lambda: 0.0), PassageCache(reader)
     )
 

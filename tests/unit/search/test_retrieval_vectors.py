@@ -180,7 +180,7 @@ def _rank(base, text, cosines=None):
         embedder=lambda: base.embedder,
         cosines=cosines or {},
     )
-    ranker = Ranker(reader, lambda: retriever)
+    ranker = Ranker(retriever)
     return ranker.rank(query, StageTimer(lambda: 0.0), PassageCache(reader))
 
 
