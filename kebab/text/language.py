@@ -5,10 +5,9 @@ the classes of Python do not know: which marks belong to the letter before them,
 are written without blanks between words. The language feeds a filter, so None is better than a
 wrong one.
 
-Each word of grammar stands once for a language, in one of the tables of `words.json`. Question
-words and stop words are dropped from queries. The other function words stay in queries, where
-`over` may be the word that decides, but as a word that two documents share, or that occurs nowhere,
-they say nothing.
+Each word of grammar stands once for a language in `words.json`. Question words and stop words are
+dropped from queries. Others stay, where `over` may be the word that decides, but as a word that two
+documents share, or that occurs nowhere, they say nothing.
 """
 
 import re
