@@ -73,7 +73,7 @@ class Methods:
             cursor: The `next_cursor` of the previous page, for the same query and filters.
             per_doc: The maximum number of hits from one document.
             min_confidence: The least confidence of a hit.
-            detail: The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole passage (`passages`), or the passage of the hits that may answer (`best`): those above `weak`, the first of each query, what continues them, and the first weak ones where few are above; other code has the lines of its best match. With `best`, hits above `weak` reach further in their section, up to 700 tokens, while the page has room: `max_tokens`, or 1,000 tokens.
+            detail: The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole passage (`passages`), or the passage of the hits that may answer (`best`): those above `weak`, the first of each query, what continues them, the first weak ones where few are above, and all code unless the first hit is strong. With `best`, hits above `weak` reach further in their section, up to 700 tokens, while the page has room: `max_tokens`, or 1,000 tokens.
             snippet_chars: The maximum length of a snippet in code points.
             max_tokens: The limit of the estimated tokens of the page: the references, headings and texts of its hits, and the query. The first hit of every query is always sent, shortened if need be.
             rerank: Whether to compare the first passages with the query token by token, which takes longer; null means up to four passages that are close to the first, and only for questions and where query and passages are in different languages.

@@ -130,10 +130,6 @@ _BLANK_LINES = 2
 """Two passages follow each other when at most this many line numbers, so one blank line, are
 between them."""
 
-_MATCH_LINES, _HEAD_LINES = 6, 2
-"""How many lines show the best match of a weak hit of code, and how many above them, such as a
-signature, are shown too where these begin the passage."""
-
 ReadChunks = Callable[[Sequence[Key]], list[StoredChunk]]
 FindNames = Callable[[Sequence[str]], list[StoredChunk]]
 """Returns passages that hold one of some names."""
@@ -142,19 +138,19 @@ FindNames = Callable[[Sequence[str]], list[StoredChunk]]
 def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of a page without the texts of those that are unlikely to answer.
 
-    Texts have the hits above weak, the first one of each query, and where few hits are above weak
-    the first weak ones, but of code only if none is. The licence above code answers nothing but a
-    question about it.
+    Texts have the hits above weak, the first one of each query, where few hits are above weak the
+    first weak ones, and all of code where the first hit is not strong. The licence above code
+    answers nothing but a question about it.
     """
     better = [hit for hit in hits if hit.confidence != "weak" and not is_licence(hit.chunk)]
     firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
     kept = {hit.chunk.key for hit in (*better, *firsts.values())}
-    weak = [
-        hit.chunk.key
-        for hit in hits
-        if hit.chunk.key not in kept and not (better and is_code(hit.chunk.media))
-    ]
-    kept.update(weak[:_MORE_TEXTS] if len(better) <= _FEW else [])
+    weak = [hit.chunk for hit in hits if hit.chunk.key not in kept and not is_licence(hit.chunk)]
+    if hits and hits[0].confidence != "strong":
+        kept.update(chunk.key for chunk in weak if is_code(chunk.media))
+    if len(better) <= _FEW:
+        others = [chunk.key for chunk in weak if not is_code(chunk.media)]
+        kept.update(others[:_MORE_TEXTS])
     return [hit if hit.chunk.key in kept else hit._replace(snippet=Snippet("")) for hit in hits]
 
 
@@ -169,9 +165,8 @@ def grow_texts(
     """Return hits whose passages reach further in their section, while the page has room.
 
     Those above weak grow, the first ones first. A passage takes in the texts of later hits beside
-    it, whatever the room is. It is cited by all its lines. Hits of code get the lines of their
-    symbol and the constants that they name; those that have no text, and whose lines no text has,
-    get the lines of their best match.
+    it, whatever the room is. It is cited by all its lines. Those of code get the lines of their
+    symbol and the constants that they name.
     """
     found = list(hits)
     later = {hit.chunk.key: place for place, hit in enumerate(hits) if hit.snippet.text}
@@ -199,37 +194,7 @@ def grow_texts(
             room -= estimate_hit_tokens(found[place]) - estimate_hit_tokens(hit)
         if is_code(chunk.media):
             found[place] = _explain_code(found[place], extents, find, weigh(chunk.key))
-    texts = [hit.chunk for hit in found if hit.snippet.text]
-    for place, hit in enumerate(found):
-        chunk, weights = hit.chunk, weigh(hit.chunk.key)
-        is_shown = any(
-            one.doc_id == chunk.doc_id
-            and one.start_line <= chunk.start_line
-            and chunk.end_line <= one.end_line
-            for one in texts
-        )
-        if is_code(chunk.media) and not (is_shown or is_licence(chunk)):
-            chunk = _cut_lines(chunk, weights)
-            cut = hit._replace(chunk=chunk, snippet=highlight_text(chunk.text, weights))
-            found[place] = _explain_code(cut, list_extents(chunk.key), find, weights)
     return found
-
-
-def _cut_lines(chunk: StoredChunk, weights: Mapping[str, float]) -> StoredChunk:
-    """Return the few lines of a passage that hold the most of a query, from their first match."""
-    lines = chunk.text.split("\n")
-    held = [collect_all_tokens([line]) & weights.keys() for line in lines]
-
-    def weigh_lines(first: int) -> float:
-        return sum(weights[token] for token in set().union(*held[first : first + _MATCH_LINES]))
-
-    best = max(range(len(lines)), key=lambda line: (weigh_lines(line), bool(held[line]), -line))
-    first = best if best > _HEAD_LINES else 0
-    while not lines[first].strip():
-        first += 1
-    shown = "\n".join(lines[first : best + _MATCH_LINES]).rstrip()
-    start, further = chunk.start_line + first, shown.count("\n")
-    return chunk._replace(text=shown, context="", start_line=start, end_line=start + further)
 
 
 def _grow_passage(

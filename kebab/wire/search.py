@@ -121,8 +121,8 @@ class SearchRequest(
     detail: DetailName = "snippets"
     """The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole
     passage (`passages`), or the passage of the hits that may answer (`best`): those above `weak`,
-    the first of each query, what continues them, and the first weak ones where few are above; other
-    code has the lines of its best match. With `best`, hits above `weak` reach further in their
+    the first of each query, what continues them, the first weak ones where few are above, and all
+    code unless the first hit is strong. With `best`, hits above `weak` reach further in their
     section, up to 700 tokens, while the page has room: `max_tokens`, or 1,000 tokens."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""

@@ -80,8 +80,9 @@ def render_compact(
     listed.
     """
     hits, weaker = split_hits(reply, shows_weak=shows_weak)
-    unlisted = len(weaker) if hits and hits[0].confidence == "weak" else 0
-    hits += weaker[unlisted:]
+    is_weak = bool(hits) and hits[0].confidence == "weak"
+    listed = [hit for hit in weaker if hit.text or not is_weak]
+    hits, unlisted = hits + listed, len(weaker) - len(listed)
     folder = hits[0].source if hits else ""
     count = pluralize(len(hits), "passage") if hits else "no passages"
     place = f" in {clean(folder)}" if folder else ""

@@ -71,20 +71,14 @@ def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
     assert fit_budget([good, weak], query, lambda _: {}) == ([good, bare], None)
 
 
-def test_weak_code_beside_better_hits_has_only_the_lines_of_its_best_match():
-    lines = [*(f"step {number}" for number in range(9)), "a line > MAX_LINE", *"bcdefgh"]
-    section = Section("f", "g", media="text/x-python")
-    section.chunks[1] = section.chunks[1]._replace(text="\n".join(lines), start_line=21)
-    limit = section.chunks[0]._replace(text="MAX_LINE = 5", doc_id=DocId("a"), heading_path=())
-    section.chunks.append(limit._replace(path="limits.py"))
-    good, weak = section.grow(0, 1)
-    weak = weak._replace(confidence="weak")
+@pytest.mark.parametrize(("score", "with_text"), [(0.9, "11000"), (0.5, "11111")])
+def test_weak_code_has_text_unless_the_first_hit_is_strong(score, with_text):
+    weak = Section(*"bcde", media="text/x-python").grow(*range(4), score=0.1)
+    (first,) = Section("a").grow(0, score=score)
 
-    assert drop_weak_texts([good, weak]) == [good, weak._replace(snippet=Snippet(""))]
-    assert drop_weak_texts([weak]) == [weak]
-    shown = section.show(*drop_weak_texts([good, weak]))[1]
-    assert (get_lines(shown), shown.snippet.text) == ((30, 35), "\n".join(lines[9:15]))
-    assert shown.chunk.context == "limits.py:1: MAX_LINE = 5"
+    shown = drop_weak_texts([first, weak[0]._replace(queries=(1,)), *weak[1:]])
+
+    assert "".join(str(int(bool(hit.snippet.text))) for hit in shown) == with_text
 
 
 class Section:

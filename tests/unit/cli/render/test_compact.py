@@ -115,15 +115,19 @@ def test_a_part_of_a_symbol_names_the_lines_of_the_whole():
     assert drawn(whole)[2] == "ops/backup.md#L12-L13 [strong] Backups > Restoring"
 
 
-def test_of_weak_passages_only_the_nearest_are_listed():
-    reply = replies.response(*(weak(n * 9, n) for n in range(1, 6)), convincing=False)
+def test_of_weak_passages_only_the_nearest_and_those_with_text_are_listed():
+    hits = [weak(n * 9, n) for n in range(1, 4)]
+    hits += [weak(n * 9, n, text="") for n in (4, 5)]
+    reply = replies.response(*hits, convincing=False)
+    code = replies.response(*(weak(n * 9, n) for n in range(1, 6)), convincing=False)
 
     near = list(render_compact(reply, Canvas()))
     whole = list(render_compact(reply, Canvas(), shows_weak=True))
 
     assert (near[0][:11], sum("[weak]" in line for line in near)) == ("3 passages ", 3)
     assert "2 weaker hits: --all" in near
-    assert (sum("[weak]" in line for line in whole), whole.count("then restore.")) == (5, 1)
+    assert (whole[0][:11], whole.count("then restore.")) == ("5 passages ", 1)
+    assert next(render_compact(code, Canvas())).startswith("5 passages ")
 
 
 def test_a_convincing_query_whose_passages_a_limit_cut_is_called_cut():
