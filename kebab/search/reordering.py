@@ -40,7 +40,7 @@ CODE, DOCUMENTS, BARE = "code", "documents", "bare"
 _LIMIT, _SAMPLE = 100, 30
 """So many of the best candidates are ordered, when code is among so many of them."""
 
-_FURTHER, _MOST_FURTHER = 0.85, 6
+_FURTHER, _MOST_FURTHER = 0.95, 6
 """What remains of the weight of a passage for every better one of its file, up to so many."""
 
 _SUPPORT, _SUPPORTING = 0.2, 5
@@ -78,7 +78,7 @@ _EDGES = ".,:;#>-()[]{}?!\"'`"
 _ASIDE_PATH = (
     r"(?:^|/)(?:tests?|specs?|t|e2e|testing|testdata|fixtures?|mocks?|__tests__|__mocks__|examples?"
     r"|samples?|demos?|bench(?:es|marks?)?|vendor|third_?party|node_modules|dist|generated)/"
-    r"|(?:^|/)(?:test_[^/]*|conftest)\.\w+$"
+    r"|(?:^|/)(?:test_[^/]*|tests?|conftest)\.\w+$"
     r"|(?:[._-](?:tests?|specs?|bench|pb2?|min|generated)|[a-z]Tests?)(?:\.\w+)+$"
 )
 _TEST_NAME, _TEST_MARK = r"tests?|test_\w+|Test[A-Z_]\w*", "#[test]"

@@ -40,7 +40,7 @@ def test_notes_keep_their_order():
 
 
 def test_another_file_comes_before_a_further_passage_of_the_first():
-    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.8)]
+    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.85)]
 
     assert _order("close idle sockets", *rows) == ["a.py", "b.py", "a.py"]
 
@@ -62,7 +62,14 @@ def test_the_diversity_penalty_does_not_count_twice():
 @pytest.mark.parametrize(
     "path",
     [
-        *("tests/pool.py", "src/test_pool.py", "pool_test.go", "pool.spec.ts", "PoolTest.java"),
+        *(
+            "tests/pool.py",
+            "src/test_pool.py",
+            "src/tests.rs",
+            "pool_test.go",
+            "pool.spec.ts",
+            "PoolTest.java",
+        ),
         *("examples/pool.py", "vendor/pool.go", "pool_pb2.py", "pool.min.js"),
     ],
 )
