@@ -183,7 +183,7 @@ PARSERS: Mapping[str, Parser] = {
         one.name: LazyParser("source-v5", "code.source:SourceParser")
         if one.language in media.PATTERN_LANGUAGES
         else LazyParser(
-            "code-v5", "code.source:CodeParser", one.language, extra="code", isolated=True
+            "code-v6", "code.source:CodeParser", one.language, extra="code", isolated=True
         )
         for one in media.MEDIA_TYPES
         if one.cites is media.CitationKind.CODE

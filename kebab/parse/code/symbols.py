@@ -184,8 +184,12 @@ class SymbolFinder:
                 or node.type in self._syntax.holders
                 or (node.type in self._functions and node.child_by_field_name("name") is None)
             ):
-                found = self._find_symbols(self._list_members(node), depth + 1)
-                yield from _wrap(list(found), start, end) if self._is_wrapper(node) else found
+                found = list(self._find_symbols(self._list_members(node), depth + 1))
+                if self._is_wrapper(node):
+                    found = _wrap(found, start, end)
+                elif found and found[0].first == first:
+                    found[0] = found[0]._replace(first=start)
+                yield from found
 
     def _is_wrapper(self, node: "Node") -> bool:
         """Return whether the lines of a node belong to the symbols right inside it."""
@@ -271,12 +275,12 @@ class SymbolFinder:
         return row
 
 
-def _wrap(symbols: list[Symbol], first: int, last: int) -> Iterator[Symbol]:
-    """Yield symbols, of which the first and the last also have the outer lines of a wrapper."""
-    for number, symbol in enumerate(symbols):
-        start = first if number == 0 else symbol.first
-        end = last if number == len(symbols) - 1 else symbol.last
-        yield symbol._replace(first=start, last=end)
+def _wrap(symbols: list[Symbol], first: int, last: int) -> list[Symbol]:
+    """Return symbols, of which the first and the last also have the outer lines of a wrapper."""
+    if symbols:
+        symbols[0] = symbols[0]._replace(first=first)
+        symbols[-1] = symbols[-1]._replace(last=last)
+    return symbols
 
 
 def _find_child(node: "Node", kinds: Collection[str]) -> "Node | None":

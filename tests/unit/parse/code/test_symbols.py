@@ -67,6 +67,11 @@ def test_a_pattern_is_no_name():
     assert list_headings(document) == []
 
 
+def test_a_comment_above_a_statement_belongs_to_the_symbol_that_begins_in_it():
+    text = "// Says so.\nlisten(app, function hear() {\n  say();\n});\n"
+    assert list_headings(parse_code(text, "javascript")) == ["hear 1-2"]
+
+
 def test_two_symbols_on_one_line_share_the_first():
     assert list_headings(parse_code("int f(void) {} int g(void) {}\n", "c")) == ["f 1"]
 
