@@ -90,7 +90,7 @@ class AnswerSignals(Struct, frozen=True, kw_only=True):
     absent: bool = False
     """Whether every term of the query occurs nowhere."""
     code: bool = False
-    """Whether most of the first hits are code, and no term of the query is absent."""
+    """Whether most of the first hits are code."""
     named: bool = False
     """Whether the query is the name of the document of the first hit, perhaps mistyped."""
 
@@ -134,7 +134,7 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         by_vectors=highest is not None,
         match=candidates.match,
         absent=candidates.weighted.rarities.keys() <= absent,
-        code=has_mostly_code(first) and absent.isdisjoint(candidates.weighted.rarities),
+        code=has_mostly_code(first),
         named=candidates.named.names_owner(candidates.ranked[0][0], passages),
     )
 
@@ -331,6 +331,10 @@ def combine(found: float, precision: float, signals: AnswerSignals) -> float:
     return found * precision
 
 
+_CODE_GAIN = 1.0
+"""What code adds to the logit where vectors tell, too: it shares fewer words with a question."""
+
+
 def compute_found(
     signals: AnswerSignals, model: Answerability | None, lexical: AnswerabilityCurve = LEXICAL
 ) -> float:
@@ -366,6 +370,7 @@ def compute_probability(
     read = signals.passages if passages is None else passages
     best = max(weigh_passage(curve, one) for one in read)
     rest = curve.margin * signals.margin + curve.evidence * signals.evidence
+    rest += _CODE_GAIN * (signals.code and signals.by_vectors)
     if signals.match is not None:
         rest += curve.match * signals.match
     return _compute_logistic(curve.start + best + rest + curve.length * signals.length)

@@ -11,6 +11,7 @@ from kebab.search.answerability import (
     Calibration,
     PassageSignals,
     combine,
+    compute_found,
     compute_probability,
     read_signals,
 )
@@ -89,6 +90,11 @@ _FOREIGN = {"passages": (PassageSignals(0.0, 1.0, foreign=True),)}
 )
 def test_a_hit_among_equals_stays_fair(found, precision, expected, given):
     assert combine(found, precision, _build_signals(**given)) == pytest.approx(expected)
+
+
+def test_code_answers_with_fewer_words_of_the_query():
+    code, notes = (compute_found(_build_signals(code=code), None) for code in (True, False))
+    assert code > notes
 
 
 def _build_signals(**given):
