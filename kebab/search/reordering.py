@@ -40,7 +40,7 @@ CODE, DOCUMENTS, BARE = "code", "documents", "bare"
 _LIMIT, _SAMPLE = 100, 30
 """So many of the best candidates are ordered, when code is among so many of them."""
 
-_FURTHER, _MOST_FURTHER = 0.95, 6
+_FURTHER, _MOST_FURTHER = 0.98, 6
 """What remains of the weight of a passage for every better one of its file, up to so many."""
 
 _SUPPORT, _SUPPORTING = 0.2, 5

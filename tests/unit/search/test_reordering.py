@@ -40,7 +40,7 @@ def test_notes_keep_their_order():
 
 
 def test_another_file_comes_before_a_further_passage_of_the_first():
-    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.85)]
+    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.88)]
 
     assert _order("close idle sockets", *rows) == ["a.py", "b.py", "a.py"]
 
