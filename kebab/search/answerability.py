@@ -4,8 +4,8 @@ The signals of the first hits are read, and the estimate has two parts:
 - the probability that one of the first hits answers. It is a logistic curve of the share of the
   keywords that a passage holds, its place by words, its cosine, and the distance of that cosine
   from the usual ones. One passage has to have both the words and the meaning. Words that occur
-  nowhere count against it, so that a handful of notes needs no statistics, and so does a name or a
-  number of the query that it lacks.
+  nowhere count against it, twice in a topic, so that a handful of notes needs no statistics, and
+  so does a name or a number of the query that it lacks.
 - the probability that it is the first one. It falls as the score of the next hit comes near, and
   for described needs, which many passages are about.
 
@@ -30,8 +30,7 @@ from kebab.search.reordering import DOCUMENTS, has_mostly_code
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
 from kebab.text.language import is_dense, split_units
-from kebab.text.normalize import normalize_for_index
-from kebab.text.tokenizer import holds_unit, tokenize
+from kebab.text.tokenizer import tokenize
 from kebab.wire.search import ConfidenceName
 
 READ_LIMIT = 5
@@ -98,11 +97,15 @@ class AnswerSignals(Struct, frozen=True, kw_only=True):
 def read_signals(candidates: RankedCandidates, passages: PassageCache) -> AnswerSignals:
     """Return the signals of a search with at least one candidate."""
     first = read_first_passages(candidates, passages)
-    keywords = weigh_keywords(candidates.weighted.rarities)
+    absent = candidates.weighted.absent - candidates.named.tokens
     cosines, model = candidates.vector.scores, candidates.model
     ranks = candidates.lexical.ranks
     intent = classify_intent(candidates.parsed)
     asks = 1 - intent.topic
+    keywords = weigh_keywords(candidates.weighted.rarities)
+    # A word of a topic that occurs nowhere counts twice: the others are often common ones.
+    missed = absent & keywords.keys()
+    keywords |= {term: keywords[term] * (1 + intent.topic) for term in missed}
     highest = max((cosines[chunk.key] for chunk in first if chunk.key in cosines), default=None)
     language = QueryLanguage(candidates.parsed.plain)
     names = keywords.keys() & list_name_tokens(candidates.parsed.plain, language.code)
@@ -114,9 +117,10 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         held = select_held(keywords, passages.tokenize_passage(chunk))
         rank = min(ranks.get(chunk.key, _LAST_RANK), _LAST_RANK)
         place, lacks = asks * (math.log(rank) - 1), asks * (not names <= held)
-        share = compute_coverage(keywords, held)
+        # A guessed form counts as half of the word.
+        known = compute_coverage(keywords, held - candidates.parsed.guesses)
+        share = (known + compute_coverage(keywords, held)) / 2
         evidence.append(PassageSignals(share, near, foreign, place, lacks))
-    absent = candidates.weighted.absent - candidates.named.tokens
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:
         others = (scores[chunk.key] for chunk in first[1:] if chunk.text != first[0].text)
@@ -223,7 +227,7 @@ _MOSTLY = 0.5
 _EXPONENT = 4
 """Scores fall with this power of the evidence."""
 
-LEXICAL = AnswerabilityCurve(words=7.7, evidence=6.7, length=1.11, start=-7.93)
+LEXICAL = AnswerabilityCurve(words=7.7, evidence=6.7, length=1.5, start=-8.2)
 """The curve for the lexical channel alone."""
 
 
@@ -300,22 +304,14 @@ def estimate_answerability(candidates: RankedCandidates, passages: PassageCache)
         return 0.0
     found = compute_found(signals, candidates.model.answerability if candidates.model else None)
     answerability = combine(found, compute_precision(PRECISION, signals), signals)
-    if _lacks_number(candidates):
+    is_number = all(any(map(str.isdigit, term)) for term in candidates.weighted.rarities)
+    if is_number and candidates.weighted.absent - candidates.named.tokens:
         answerability = min(_OTHER_NUMBER, answerability)
     return max(FAIR, answerability) if signals.named else answerability
 
 
 _OTHER_NUMBER = 0.2
 """The most that the first hit scores for a query of numbers of which one occurs nowhere."""
-
-
-def _lacks_number(candidates: RankedCandidates) -> bool:
-    """Return whether a query of nothing but numbers has one that no passage and no name holds."""
-    units = split_units(normalize_for_index(" ".join(candidates.parsed.words)))
-    absent = candidates.weighted.absent - candidates.named.tokens
-    return all(any(map(str.isdigit, unit)) for unit in units) and not all(
-        holds_unit(unit, lambda token: token not in absent) for unit in units
-    )
 
 
 def combine(found: float, precision: float, signals: AnswerSignals) -> float:

@@ -295,6 +295,7 @@ class _Form(NamedTuple):
     tokens: tuple[str, ...]
     others: tuple[str, ...] = ()
     is_sure: bool = True
+    is_guess: bool = False
 
 
 def use_known_forms(
@@ -318,6 +319,7 @@ def use_known_forms(
         parsed,
         terms=tuple(dict.fromkeys(terms)),
         others=tuple(dict.fromkeys(Term(token) for form in forms for token in form.others)),
+        guesses=frozenset(token for form in forms if form.is_guess for token in form.tokens),
         words=tuple(
             word
             for word in parsed.words
@@ -427,7 +429,8 @@ class _FormFinder:
         form = self._find_spelling(word) or self._find_parts(word)
         if form or not self._is_lookup:
             return form
-        return self._find_starting(unit) or self._find_inner(word) or self._find_ending(unit)
+        form = self._find_starting(unit) or self._find_inner(word) or self._find_ending(unit)
+        return form and form._replace(is_guess=not word.isdecimal())
 
     def _find_spelling(self, word: str) -> _Form | None:
         """Return a word in other letters, or a number without leading zeros."""

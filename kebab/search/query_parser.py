@@ -64,15 +64,17 @@ class ParsedQuery(Struct, frozen=True, kw_only=True):
     """A query after parsing.
 
     `plain` is the text without operators. `terms` are its tokens and those of the phrases, without
-    the `stop_terms`. `others` are further forms of terms, which passages need not hold. `words` are
-    the words outside phrases as they are written, without stop words. Every phrase of `required`
-    must occur and none of `excluded` may.
+    the `stop_terms`. `others` are further forms of terms, which passages need not hold. `guesses`
+    are terms that were found in place of a word, and may mean something else. `words` are the words
+    outside phrases as they are written, without stop words. Every phrase of `required` must occur
+    and none of `excluded` may.
     """
 
     plain: str
     terms: tuple[Term, ...]
     words: tuple[str, ...] = ()
     others: tuple[Term, ...] = ()
+    guesses: frozenset[str] = frozenset()
     stop_terms: tuple[Term, ...] = ()
     required: tuple[Phrase, ...] = ()
     excluded: tuple[Phrase, ...] = ()

@@ -53,6 +53,24 @@ def test_other_topics_other_numbers_and_nonsense_are_not_answerable(notes, text,
     assert _answerability(notes, text, mode) < FAIR
 
 
+@pytest.mark.parametrize(
+    ("text", "held"),
+    [
+        ("warm bags", 1.0),
+        ("warm zeppelins", 1 / 3),
+        ("heating bags", 0.75),
+        ("which warm zeppelins?", 0.5),
+    ],
+)
+def test_a_word_of_a_topic_that_is_absent_or_guessed_counts_less(base, read, text, held):
+    base.add("a.md", "The bags in the theater are warm.")
+    base.add("b.md", "Invoices are paid within thirty days.")
+
+    words, *_ = read(text, Mode.LEXICAL).passages[0]
+
+    assert words == pytest.approx(held)
+
+
 _OTHER = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=9.0)
 
 

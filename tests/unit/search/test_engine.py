@@ -105,7 +105,9 @@ def test_hits_below_the_least_confidence_are_left_out(base, least, paths):
     base.add("b.md", "a very long text about many matters, where oil occurs once")
     for number in range(4):
         base.add(f"{number}.md", f"other matters {number}")
-    query = Query(text="oil embargo sanctions", mode=Mode.LEXICAL, min_confidence=least, limit=5)
+    query = Query(
+        text="oil embargo trade sanctions", mode=Mode.LEXICAL, min_confidence=least, limit=5
+    )
 
     page = base.engine().search(query)
 
