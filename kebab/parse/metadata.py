@@ -193,6 +193,7 @@ _INLINE_FIELD = re.compile(
 
 Code in a line is matched to be passed over. A blank before the colons is that of Haskell.
 """
+_EXPORTED_FIELD = re.compile(r"([^\W\d_][^:]{0,60}): (\S.{0,1000})")
 _MAX_PROPERTIES = 100
 
 
@@ -288,12 +289,26 @@ def read_properties(body: str) -> dict[str, str]:
     return fields
 
 
-def read_inline_metadata(body: str, code: Iterable[tuple[int, int]]) -> Metadata:
+def read_exported_properties(body: str) -> dict[str, str]:
+    """Return the properties of a page that Notion exports: the lines `key: value` below its title.
+
+    A paragraph with any other line is none.
+    """
+    paragraph = f"{body.lstrip()}\n\n".split("\n\n")[1]
+    lines = [_EXPORTED_FIELD.fullmatch(line) for line in paragraph.split("\n")]
+    return {found[1].lower(): found[2] for found in lines if found} if all(lines) else {}
+
+
+def read_inline_metadata(
+    body: str, code: Iterable[tuple[int, int]], *, is_exported: bool = False
+) -> Metadata:
     """Return the metadata of the fields in a body outside [first, last) lines of code.
 
     Only the fields of its first lines are those of the document, such as its title.
     """
-    metadata = build_metadata(read_properties(body))
+    metadata = build_metadata(
+        (is_exported and read_exported_properties(body)) or read_properties(body)
+    )
     if "::" not in body:
         return metadata
     lines = body.split("\n")

@@ -1,6 +1,5 @@
 """Contains the rules about what documents say: copies of other notes, and dates that passed."""
 
-import calendar
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from kebab.review.document import Finding, ReviewDocument
 from kebab.review.rules import Rule, Surroundings
-from kebab.text.dates import find_written_dates
+from kebab.text.dates import find_written_dates, list_days
 from kebab.wire.review import SeverityName
 
 _LEAST_WORDS = 40
@@ -86,12 +85,8 @@ _YEARS = tuple(
 )
 """One pattern each, since a search for fixed text is fast."""
 
-_SHORT_DATE = re.compile(
-    r"(?:Q(?P<quarter>[1-4])[ /-]?)?(?P<year>(?:19|20)\d\d)"
-    r"(?:[년年](?:[ ]?(?P<month>\d\d?)[월月])?|(?![\w%]|[./-]\d))",
-    re.IGNORECASE,
-)
-"""A year, a quarter, or in Korean, Japanese and Chinese a month."""
+_SHORT_DATE = re.compile(r"(?P<year>(?:19|20)\d\d)(?:[년年]|(?![\w%]|[./-]\d))")
+"""A year by itself."""
 _BEFORE_YEAR, _AFTER_YEAR = 20, 16
 """The characters around a year in which the rest of its date stands."""
 _LEAD = (
@@ -227,15 +222,10 @@ def _find_period(prose: str, start: int, end: int) -> _Period | None:
     first = max(0, start - _BEFORE_YEAR)
     for one in find_written_dates(prose[first : end + _AFTER_YEAR], whole=True):
         if first + one.start <= start and end <= first + one.end:
-            year, month, *day = map(int, one.value.split("-"))
-            last = date(year, month, day[0] if day else calendar.monthrange(year, month)[1])
-            return _Period(first + one.start, first + one.end, last)
+            return _Period(first + one.start, first + one.end, list_days(one.value)[1])
     for found in _SHORT_DATE.finditer(prose, first, end + _AFTER_YEAR):
         if found.start() <= start and end <= found.end():
-            year, month = int(found["year"]), int(found["month"] or 3 * int(found["quarter"] or 4))
-            if 1 <= month <= 12:  # noqa: PLR2004 - the months
-                last = date(year, month, calendar.monthrange(year, month)[1])
-                return _Period(found.start(), found.end(), last)
+            return _Period(found.start(), found.end(), list_days(found["year"])[1])
     return None
 
 

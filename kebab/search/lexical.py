@@ -19,7 +19,7 @@ from kebab.core.chunks import Key, KeyedScore
 from kebab.core.queries import Filters, StoredChunk
 from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
 from kebab.search.snippet import PassageCache
-from kebab.text.dates import find_written_dates
+from kebab.text.dates import MONTHS, WrittenDate, find_written_dates
 from kebab.text.language import (
     detect_question_language,
     detect_script,
@@ -285,6 +285,11 @@ _SPELLINGS = tuple(
 )
 """Tables of letters of which one is written for the other."""
 
+_PREFIX = "baba"
+"""What makes a word so long that its stem is that of a compound."""
+
+_is_clock = re.compile(r"[012]?\d\.[0-5]\d").fullmatch
+
 _find_starts = re.compile(r"(?<!\S)(\w{2,})\*(?=\s|$)").findall
 """`auth*`: the words that begin so."""
 
@@ -382,23 +387,38 @@ class _FormFinder:
                 for at, (start, end) in enumerate(self._spans)
                 if one.start <= start and end <= one.end
             ]
-            if inside and self._counts[one.token]:
-                tokens = [token for at in inside for token in tokenize_unit(self.units[at])]
-                self._counts.look_up(tokens)
-                words = (token for token in tokens if token.isalpha() and not is_dense(token))
-                # Of a day in no year, that in the same language comes first.
-                names = (
-                    tuple(filter(self._counts.__getitem__, words)) if one.value[0] == "-" else ()
-                )
-                found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,), names)}
+            form = _Form((one.token,)) if self._counts[one.token] else None
+            if one.value[0] == "-":
+                form = self._find_day(one, [self.units[at] for at in inside])
+            if inside and form:
+                found |= dict.fromkeys(inside) | {inside[0]: form}
         return found
 
+    def _find_day(self, day: WrittenDate, units: Sequence[str]) -> _Form | None:
+        """Return the token of a day in no year, else its number and the name of its month.
+
+        The day in the language of the query comes first.
+        """
+        month, number = map(int, day.value[2:].split("-"))
+        if self._counts[day.token]:
+            tokens = [token for unit in units for token in tokenize_unit(unit)]
+            self._counts.look_up(tokens)
+            words = (token for token in tokens if token.isalpha() and not is_dense(token))
+            return _Form((day.token,), tuple(filter(self._counts.__getitem__, words)))
+        form = self._select(_make_token(name) for name, place in MONTHS.items() if place == month)
+        return form and form._replace(tokens=(str(number), *form.tokens))
+
     def _find_known(self, unit: str) -> _Form | None:
-        """Return the tokens that occur of a word that is written in one or without accents."""
+        """Return the tokens that occur of a word that is written in one or without accents.
+
+        Parts that occur are left out where the whole is written in one.
+        """
         tokens = () if is_dense(unit) or is_function_word(unit) else tokenize_unit(unit)
         known = tuple(filter(self._counts.__getitem__, tokens))
-        is_one = tokens[-1:] == known[-1:] or unit.isalpha()
-        return _Form(known) if known and is_one and len(known) < len(tokens) else None
+        is_whole = tokens[-1:] == known[-1:]
+        if not known or len(known) == len(tokens) or not (is_whole or unit.isalpha()):
+            return None
+        return _Form(known if unit.isalpha() else known[-1:])
 
     def _find_joined(self, absent: set[int], taken: Collection[int]) -> dict[int, _Form | None]:
         """Return the forms of adjacent units that are one word in the index."""
@@ -424,7 +444,8 @@ class _FormFinder:
         if "." in (number := read_number(unit) or ""):
             ends = ((one, one[len(number) :]) for one in self._library.list_tokens(number))
             longer = (one for one, end in ends if end[:1] == "." or not end.strip("0"))
-            return self._select([*longer, number.rstrip("0").rstrip(".")])
+            form = self._select([*longer, number.rstrip("0").rstrip(".")])
+            return form or (self._find_near(number.split("."), 0) if _is_clock(number) else None)
         word = join_parts(unit)
         form = self._find_spelling(word) or self._find_parts(word)
         if form or not self._is_lookup:
@@ -433,11 +454,15 @@ class _FormFinder:
         return form and form._replace(is_guess=not word.isdecimal())
 
     def _find_spelling(self, word: str) -> _Form | None:
-        """Return a word in other letters, or a number without leading zeros."""
-        spellings = {_replace_all(word, table) for table in _SPELLINGS}
+        """Return a word in other letters, also of two tables, or a number with other zeros."""
         if word.isdecimal():
-            spellings.add(word.lstrip("0"))
-        return self._select(map(_make_token, spellings - {word, ""}))
+            numbers = self._library.list_tokens_around(word) if self._is_lookup else ()
+            bare = word.lstrip("0")
+            return self._select((bare, *(one for one in numbers if one.lstrip("0") == bare)))
+        once = {_replace_all(word, table) for table in _SPELLINGS}
+        spellings = {_replace_all(one, table) for one in once for table in _SPELLINGS} - {word, ""}
+        whole = (tokenize_unit(one)[0 if one.isalpha() else -1 :] for one in spellings)
+        return self._select(chain.from_iterable(whole))
 
     def _find_parts(self, word: str) -> _Form | None:
         """Return the fewest tokens that make up a word and stand near each other."""
@@ -458,11 +483,13 @@ class _FormFinder:
                 if end not in best or len(longer) < len(best[end]):
                     best[end] = longer
         parts = best.get(len(word), ())
-        if not 1 < len(parts) <= _MOST_PARTS:
-            return None
+        return self._find_near(parts, _NEAR_PARTS) if 1 < len(parts) <= _MOST_PARTS else None
+
+    def _find_near(self, parts: Sequence[str], distance: int) -> _Form | None:
+        """Return tokens that stand within so many others in some passage."""
         near = " ".join(map(quote_term, map(Term, parts)))
-        match = f"NEAR({near}, {_NEAR_PARTS})"
-        return _Form(parts) if self._library.search_lexical(match, Filters(), 1) else None
+        found = self._library.search_lexical(f"NEAR({near}, {distance})", Filters(), 1)
+        return _Form(tuple(parts)) if found else None
 
     def _find_starting(self, unit: str) -> _Form | None:
         """Return the words that begin with a unit."""
@@ -472,10 +499,7 @@ class _FormFinder:
         return self._select(chain(*map(self._library.list_tokens, {word, _make_token(word)})))
 
     def _find_inner(self, word: str) -> _Form | None:
-        """Return the compounds that hold a word, and the numbers that hold it behind zeros."""
-        if word.isdecimal():
-            numbers = self._library.list_tokens_around(word)
-            return self._select(one for one in numbers if one.lstrip("0") == word)
+        """Return the compounds that hold a word, or end with it without an ending of English."""
         is_semitic = "\u0590" < word[0] < "\u0780"  # which writes few vowels
         if len(word) < _SHORTEST_INNER - is_semitic or any(map(str.isdigit, word)):
             return None
@@ -483,7 +507,10 @@ class _FormFinder:
         if "kk" in word or not word.isascii():
             # Finnish writes a double stop once before most endings: `mökki`, `mökillä`.
             forms.add(re.sub(r"([kpt])\1(?=[aeiouyäö]$)", r"\1", word))
-        return self._select(chain.from_iterable(map(self._library.list_tokens_around, forms)))
+        end = tokenize_unit(_PREFIX + word)[0].removeprefix(_PREFIX)
+        ending = self._library.list_tokens_around(end) if len(end) >= _SHORTEST_START else ()
+        holding = chain.from_iterable(map(self._library.list_tokens_around, forms))
+        return self._select((*holding, *(one for one in ending if one.endswith(end))))
 
     def _find_ending(self, unit: str) -> _Form | None:
         """Return the words that differ by an ending of some language."""

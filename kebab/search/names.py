@@ -193,13 +193,14 @@ class _Matcher:
         rescued = sum(
             weight * word.cover(names.all_tokens)
             for word, weight in zip(self._query, self._weights, strict=True)
-            if self._absent.issuperset(word.tokens)
-        )
+            if self._absent.issuperset(word.grams)
+        ) / sum(self._weights)
         part = max(
+            _WHOLE if rescued >= 1 else 0.0,  # as the name of a folder
             *(names.joined.get(joined, 0.0) * weight for joined, weight in self._whole.items()),
             *(weight * self._measure_part(one, names) for one, weight in names.weights.items()),
         )
-        return part, rescued / sum(self._weights)
+        return part, rescued
 
     def _measure_part(self, name: str, names: Names) -> float:
         """Return how far the query is one of the names of a document."""

@@ -223,9 +223,10 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> "_OperatorRea
     """
     # The first word may also be a verb, as in `can I use git -C`.
     opens = not set(AUXILIARIES["en"].split()).isdisjoint(text.lower().split(maxsplit=1)[:1])
-    excludes = not (prose or is_question(text) or opens or is_command_line(text))
-    if excludes and not text.isupper():
-        text = _NOT.sub("-", text)
+    excludes = not (prose or is_question(text) or opens)
+    negated = _NOT.sub("-", text) if excludes and not text.isupper() else text
+    excludes = excludes and (negated != text or not is_command_line(text))
+    text = negated
     reader = _OperatorReader(filters, excludes=excludes)
     position = 0
     # Most queries have no operator, and need no pattern.

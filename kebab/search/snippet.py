@@ -273,9 +273,10 @@ def select_held(keywords: Mapping[str, float], tokens: Collection[str]) -> set[s
     """Return the keywords that some tokens hold, as they are or in another inflected form.
 
     Forms of one word share their beginning. English words are stems already; in other languages a
-    right passage often has another form than the question.
+    right passage often has another form than the question. A single sign begins a bigram.
     """
-    held = {term for term in keywords if term in tokens}
+    signs = {token[0] for token in tokens if token and is_dense(token)}
+    held = {term for term in keywords if term in tokens or term in signs}
     for term in keywords.keys() - held:
         if len(term) > _BEGINNING and term.isalpha() and not is_dense(term):
             for token in tokens:

@@ -15,19 +15,31 @@ from kebab.text.normalize import compile_lazily, load_words
 _YEARS = range(1000, 2200)
 _NAME_YEARS = range(1900, 2100)
 _MAX_CHARS = 100
-_MONTHS = {
+MONTHS = {
     name: int(number) for number, names in load_words("months").items() for name in names.split()
 }
 """The months by their names and short forms in the languages of Europe."""
 
-_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
+_MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _OF = "(?:of |de |del |d['’])?"
 _YEAR = r"(?P<year>\d{4})"
+_KANJI = "〇一二三四五六七八九十"
+_ERAS = {"明治": 1868, "大正": 1912, "昭和": 1926, "平成": 1989, "令和": 2019}
+"""The first years of the eras of Japan."""
+
+_EASTERN_YEAR = (
+    rf"(?:(?P<era>{'|'.join(_ERAS)}) ?(?P<count>\d{{1,2}}|元|[{_KANJI}]{{1,3}})"
+    rf"|(?P<year>\d{{4}}|[{_KANJI[:10]}]{{4}})) ?[年년] ?"
+)
+_EASTERN_MONTH = rf"(?P<month>\d{{1,2}}|[{_KANJI}]{{1,3}}) ?[月월]"
+_EASTERN_DAY = rf"{_EASTERN_MONTH} ?(?P<day>\d{{1,2}}|[{_KANJI}]{{1,3}}) ?[日일号]"
+"""In Chinese, Japanese and Korean."""
+
 _FORMS = (
     rf"{_YEAR}(?P<mark>[-/_])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}})",
     rf"{_YEAR}\. ?(?P<month>\d{{1,2}})\. ?(?P<day>\d{{1,2}})\.?",
-    rf"{_YEAR}[년年] ?(?P<month>\d{{1,2}})[월月] ?(?P<day>\d{{1,2}})[일日]",
+    _EASTERN_YEAR + _EASTERN_DAY,
     rf"{_MONTH} {_DAY},? {_YEAR}",
     rf"{_DAY} {_OF}{_MONTH},? {_OF}{_YEAR}",
     rf"{_YEAR}\. {_MONTH} {_DAY}",
@@ -62,28 +74,34 @@ _NAMES = (
 )
 """The patterns of dates inside the names of files."""
 
-_KANJI = "〇一二三四五六七八九十"
-_EASTERN = compile_lazily(
-    rf"(?:(?P<year>\d{{4}}|[{_KANJI[:10]}]{{4}}) ?[年년] ?)?"
-    rf"(?P<month>\d{{1,2}}|[{_KANJI}]{{1,3}}) ?[月월] ?"
-    rf"(?P<day>\d{{1,2}}|[{_KANJI}]{{1,3}}) ?[日일号]"
-)
-"""A day of a month in Chinese, Japanese and Korean, with or without its year."""
-
-_MONTHS_OF_YEARS = tuple(
-    compile_lazily(rf"(?<![\w./-]){form}(?![\w-])", re.IGNORECASE)
-    for form in (
-        rf"{_MONTH},? {_OF}{_YEAR}",
-        rf"{_YEAR}-(?P<month>\d\d)",
-        rf"(?P<month>\d\d)/{_YEAR}",
+_WEEKS, _QUARTERS = load_words("periods").values()
+_WEEK, _QUARTER = (f"(?:{names.replace(' ', '|')})" for names in (_WEEKS, _QUARTERS))
+_PART = rf"(?:{_WEEK} ?(?P<week>0?[1-9]|[1-4]\d|5[0-3])|{_QUARTER} ?(?P<quarter>[1-4]))"
+_MONTH_EDGES, _EDGES = (r"(?<![\w./-])", r"(?![\w-])"), (r"(?<![^\W_])", r"(?![^\W_])")
+_PERIODS = tuple(
+    compile_lazily(f"{start}{form}{end}", re.IGNORECASE)
+    for form, (start, end) in (
+        (rf"{_MONTH},? {_OF}{_YEAR}", _MONTH_EDGES),
+        (rf"{_YEAR}-(?P<month>\d\d)", _MONTH_EDGES),
+        (rf"(?P<month>\d\d)/{_YEAR}", _MONTH_EDGES),
+        (_EASTERN_YEAR + _EASTERN_MONTH, ("", "")),
+        (rf"{_YEAR}[-/ ]?{_PART}", _EDGES),
+        (rf"{_PART}(?:[-/ ]|, ?| of ){_YEAR}", _EDGES),
+        (rf"(?P<quarter>[1-4])(?:\.|st|nd|rd|th)? {_QUARTER} (?:of )?{_YEAR}", _EDGES),
     )
 )
+"""The months, weeks and quarters of years."""
+
+_EASTERN = compile_lazily(_EASTERN_DAY)
 _DAYS_OF_MONTHS = tuple(
     compile_lazily(rf"(?<![\w.]){form}(?!\w)", re.IGNORECASE)
     for form in (rf"{_MONTH} {_DAY}", rf"{_DAY} {_OF}{_MONTH}")
 )
-_NUMERIC = compile_lazily(r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{4}|\d{8}|[年月년월]|tháng")
-"""What a date without the name of a month has."""
+_WORDS = {*MONTHS, *_WEEKS.split(), *_QUARTERS.split()}
+_NUMERIC = compile_lazily(
+    r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{4}|\d{8}|[年月년월\u0900-\u097f]|tháng"
+)
+"""What a date without the name of a month has, or a script whose words are more than letters."""
 
 _find_words = compile_lazily(r"[^\W\d_]+").findall
 _find_years = compile_lazily(r"[12月월](?:(?<=[月월])|(?<!\d\d)\d{3}(?!\d))").finditer
@@ -103,21 +121,42 @@ def choose_date(metadata_date: str | None, path: str, *, is_property: bool = Fal
 
 
 def parse_date(text: str) -> str | None:
-    """Return the date that a text is, None when it is none or may be another; a month its first."""
+    """Return the date that a text is, None when it is none or may be another; see `parse_period`.
+
+    That of a month, a week or a quarter is its first day.
+    """
+    return _complete(parse_period(text))
+
+
+def parse_period(text: str) -> str | None:
+    """Return the date that a text is, or the month, week or quarter; see `WrittenDate`."""
     text = " ".join(text.split()).strip("[]")
-    if not 7 <= len(text) <= _MAX_CHARS:  # noqa: PLR2004 - `2024-01` is the shortest
+    if not 6 <= len(text) <= _MAX_CHARS:  # noqa: PLR2004 - `2024Q1` is the shortest
         return None
-    for pattern in (*_MONTHS_OF_YEARS, *_VALUES):
+    for pattern in (*_PERIODS, *_VALUES):
         match = pattern.fullmatch(text)
         if match:
-            return _complete(_build(match))
+            return _build(match)
     epoch = _EPOCH.match(text)  # seconds or milliseconds since 1970
     return _format_time(datetime.fromtimestamp(int(epoch[1]), UTC)) if epoch else None
 
 
 def _complete(found: str | None) -> str | None:
-    """Return a date; of a month its first day."""
-    return f"{found}-01" if found and len(found) == len("YYYY-MM") else found
+    """Return a date; of a period its first day."""
+    return list_days(found)[0].isoformat() if found and len(found) < len("YYYY-MM-DD") else found
+
+
+def list_days(value: str) -> tuple[date, date]:
+    """Return the first and the last day of a date, a month, a week, a quarter or a year."""
+    if len(value) == len("YYYY-MM-DD"):
+        return date.fromisoformat(value), date.fromisoformat(value)
+    year, _, part = value.partition("-")
+    if part[:1] == "W":
+        monday = date.fromisocalendar(int(year), 1, 1) + timedelta(weeks=int(part[1:]) - 1)
+        return monday, monday + timedelta(days=6)
+    last = int(part[1:]) * 3 if part[:1] == "Q" else int(part or 12)
+    first = last - 2 if part[:1] == "Q" else int(part or 1)
+    return date(int(year), first, 1), date(int(year), last, monthrange(int(year), last)[1])
 
 
 _AGE = re.compile(r"(\d{1,6}) ?([a-z]+)(?: ago)?")
@@ -189,10 +228,10 @@ def find_date(text: str) -> str | None:
 def find_date_in_path(path: str) -> str | None:
     """Return the date in the name of a file, else that of its folders `YYYY/MM/DD`.
 
-    A name that begins with a month has its first day.
+    A name that begins with a month, a week or a quarter has its first day.
     """
     name = path.rpartition("/")[2]
-    months = filter(None, (pattern.match(name) for pattern in _MONTHS_OF_YEARS))
+    months = filter(None, (pattern.match(name) for pattern in _PERIODS))
     matches = (*months, *_FOLDERS.finditer(path))
     built = filter(None, (_build(match, _NAME_YEARS) for match in matches))
     return _find_first(name) or _complete(next(built, None))
@@ -207,7 +246,10 @@ def iter_dates(text: str, years: range = _YEARS) -> Iterator[tuple[int, int, str
 
 
 class WrittenDate(NamedTuple):
-    """A date in a text at [start, end): `YYYY-MM-DD`, `--MM-DD` without a year, or `YYYY-MM`."""
+    """A date in a text at [start, end).
+
+    It is `YYYY-MM-DD`, `--MM-DD` without a year, `YYYY-MM`, `YYYY-Www` or `YYYY-Qq`.
+    """
 
     start: int
     end: int
@@ -216,7 +258,7 @@ class WrittenDate(NamedTuple):
     @property
     def token(self) -> str:
         """The token of the date in the index, which no word has."""
-        return f"date{self.value.replace('-', '')}"
+        return f"date{self.value.replace('-', '').lower()}"
 
 
 def list_date_tokens(text: str) -> list[str]:
@@ -241,10 +283,10 @@ def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
     """
     words = map(str.lower, _find_words(text))
     # The patterns take long, and most texts with a year have nothing else of a date.
-    if not _NUMERIC.search(text) and _MONTHS.keys().isdisjoint(words):
+    if not _NUMERIC.search(text) and _WORDS.isdisjoint(words):
         return []
     found = [WrittenDate(*one) for one in iter_dates(text)]
-    for pattern in (_EASTERN, *_MONTHS_OF_YEARS, *(() if whole else _DAYS_OF_MONTHS)):
+    for pattern in (_EASTERN, *_PERIODS, *(() if whole else _DAYS_OF_MONTHS)):
         dates = ((match.span(), _build(match)) for match in pattern.finditer(text))
         found += [WrittenDate(*span, value) for span, value in dates if value]
     kept: list[WrittenDate] = []
@@ -263,6 +305,8 @@ def write_dates(text: str) -> str:
 
 def _read_number(text: str) -> int:
     """Return a number that is written in digits, or in Chinese: place by place or with `十`."""
+    if text == "元":  # the first year of an era
+        return 1
     if text.isdecimal():
         return int(text)
     tens, ten, ones = text.rpartition("十")
@@ -277,16 +321,22 @@ def _find_first(text: str) -> str | None:
 def _build(match: re.Match[str], years: range = _YEARS) -> str | None:
     """Return the date of a match, as a time in UTC when it has a time and its zone.
 
-    It is `YYYY-MM` without a day. Of a day and a month in either order one must be no month.
+    That of a period is described at `WrittenDate`. Of a day and a month in either order one must be
+    no month.
     """
     parts = match.groupdict()
     year = _read_number(parts["year"]) if parts.get("year") else None
+    if era := parts.get("era"):
+        year = _ERAS[era] - 1 + _read_number(parts["count"])
+    if "quarter" in parts:
+        part = f"Q{parts['quarter']}" if parts["quarter"] else f"W{parts['week']:0>2}"
+        return f"{year}-{part}" if year in years else None
     if "one" in parts:
         one, two = int(parts["one"]), int(parts["two"])
         readings = {_format_day(year, *pair, years) for pair in ((one, two), (two, one))} - {None}
         day = readings.pop() if len(readings) == 1 else None
     else:
-        month = _MONTHS.get(parts["month"].lower()) or _read_number(parts["month"])
+        month = MONTHS.get(parts["month"].lower()) or _read_number(parts["month"])
         day = _format_day(year, month, _read_number(parts.get("day") or "1"), years)
         day = day if not day or "day" in parts else day.removesuffix("-01")
     zone = (parts.get("zone") or "").upper()

@@ -20,7 +20,7 @@ from unicodedata import normalize
 from kebab.core.files import join_root, resolve_links
 from kebab.core.spelling import MAX_NEAREST, find_alike_spellings
 from kebab.errors.system import escape_undecodable
-from kebab.text.dates import parse_date
+from kebab.text.dates import list_days, parse_date, parse_period
 from kebab.text.normalize import fold_name
 
 Segments: TypeAlias = tuple[re.Pattern[str] | None, ...]
@@ -195,7 +195,7 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
 
 _CONDITION = re.compile(r"([^<>=]+)(?:(<=|>=|=|<|>)(.*))?", re.DOTALL)
 _OPERATORS = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
-_PERIOD = re.compile(r"\d{4}(?:-\d\d)?", re.ASCII)
+_YEAR = re.compile(r"\d{4}", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d+)?|\.\d+)", re.ASCII)
 _LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")
 
@@ -216,13 +216,18 @@ def group_conditions(texts: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 
 def matches_property(condition: str, value: str) -> bool:
-    """Return whether a value passes a sign and a value, such as `>=4`."""
+    """Return whether a value passes a sign and a value, such as `>=4`; of a list each item may."""
     sign = condition[: 1 + condition.startswith((">=", "<="))]
     text = condition[len(sign) :].strip()
     wanted, found = _read_value(text), _read_value(value)
-    if _PERIOD.fullmatch(text) and isinstance(found, str) and parse_date(found):
-        wanted, found = text, found[: len(text)]
-    return type(wanted) is type(found) and bool(_OPERATORS[sign](found, wanted))
+    period = text if _YEAR.fullmatch(text) else parse_period(text)
+    if period and isinstance(found, str) and parse_date(found):
+        first, last = (day.isoformat() for day in list_days(period[: len("YYYY-MM-DD")]))
+        wanted, found = first, first if first <= found[: len(first)] <= last else found
+    if type(wanted) is type(found) and bool(_OPERATORS[sign](found, wanted)):
+        return True
+    parts = value.split(", ") if sign == "=" and ", " in value else ()
+    return any(matches_property(condition, part) for part in parts)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -231,6 +236,7 @@ def _read_value(text: str) -> float | str:
     text = _LINK.sub(r"\1", text.strip().strip("\"'"))
     if _NUMBER.fullmatch(text):
         return float(text)
+    text = {"yes": "true", "no": "false"}.get(text.lower(), text)
     return parse_date(text) or _fold(text)
 
 

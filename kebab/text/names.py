@@ -17,7 +17,7 @@ from kebab.core.chunks import DocId
 from kebab.core.documents import Link, LinkTarget
 from kebab.core.files import get_suffix
 from kebab.core.media import detect_media_type
-from kebab.text.dates import find_date_in_path, parse_date
+from kebab.text.dates import find_date_in_path, parse_period
 from kebab.text.language import is_dense, split_units
 from kebab.text.normalize import fold_name, normalize_for_index, split_names
 from kebab.text.tokenizer import tokenize_unit
@@ -57,6 +57,11 @@ def read_file_name(path: str) -> str:
     return f"{folders[-1]}/{name}" if folders and is_vague(stem) else name
 
 
+def has_export_id(path: str) -> bool:
+    """Return whether the name of a file ends with an id of Notion."""
+    return _EXPORT_ID.search(split_path(path)[1]) is not None
+
+
 def split_path(path: str) -> tuple[list[str], str]:
     """Return the folders of a path, and the stem of its file; `pathlib` is five times slower."""
     *folders, name = path.split("/")
@@ -89,6 +94,11 @@ class NameWord(NamedTuple):
     tokens: tuple[str, ...]
     text: str
 
+    @property
+    def grams(self) -> tuple[str, ...]:
+        """The tokens by which it is known: its bigrams in a script without blanks."""
+        return (is_dense(self.text) and self.tokens[:-1]) or self.tokens
+
     def cover(self, held: frozenset[str]) -> float:
         """Return how far some tokens hold the word, from 0 to 1.
 
@@ -99,8 +109,7 @@ class NameWord(NamedTuple):
             *parts, whole = self.tokens
             by_parts = parts and self.text[-1] not in "+#" and held.issuperset(parts)
             return float(whole in held or bool(by_parts))
-        grams = self.tokens[:-1] or self.tokens
-        return sum(gram in held for gram in grams) / len(grams)
+        return sum(gram in held for gram in self.grams) / len(self.grams)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -185,7 +194,7 @@ def compute_link_key(target: str) -> str:
     The name of a day is its date.
     """
     name = _strip_suffix(fold_name(target).rstrip("/").rpartition("/")[2])
-    return parse_date(target) or parse_date(name) or name
+    return parse_period(target) or parse_period(name) or name
 
 
 def list_link_keys(document: LinkTarget) -> list[str]:
@@ -219,7 +228,7 @@ class LinkResolver:
             for form in (path, plain):
                 self._by_path.setdefault((one.source, form), one.doc_id)
             names = _list_names(one)
-            for name in (*map(fold_name, names), *filter(None, map(parse_date, names))):
+            for name in (*map(fold_name, names), *filter(None, map(parse_period, names))):
                 self._by_name.setdefault((one.source, name), one.doc_id)
 
     def resolve(self, link: Link) -> DocId | None:
@@ -239,6 +248,6 @@ class LinkResolver:
         for path, doc_id in candidates:
             if f"/{path}".endswith(f"/{end}"):
                 return doc_id
-        dated = parse_date(link.target) or ""
+        dated = parse_period(link.target) or ""
         by_name = self._by_name
         return by_name.get((link.source, target)) or by_name.get((link.source, dated))

@@ -48,7 +48,9 @@ _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").sp
 _has_humps = re.compile("[a-z].*[A-Z]|[A-Z].*[a-z]").search
 _match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
-_SPECIAL = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "þ": "th"})
+_SPECIAL = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th"}
+)
 _DOTS = str.maketrans({"ё": "е", "\u0131": "i", "\u0307": None})
 """Lower-case letters that many write without their dots, and the dotless i of Turkish."""
 
@@ -130,12 +132,6 @@ def share_stem(one: str, other: str, *, has_capital: bool) -> bool:
     return any(stem(one) == stem(other) for stem in stemmers)
 
 
-def _strip_accents(word: str) -> str:
-    """Return a lower-case word without accents."""
-    plain = _accents.sub("", unicodedata.normalize("NFD", word))
-    return unicodedata.normalize("NFC", plain).translate(_SPECIAL)
-
-
 def _fold_letters(word: str) -> str:
     """Return a word in one spelling where its script knows two; Arabic without `and` before `the`.
 
@@ -154,7 +150,8 @@ def _tokenize_word(word: str) -> tuple[str, ...]:
     lower = lower.translate(_DOTS)
     if lower[0] > "\u0590":
         lower = _fold_letters(lower)
-    folded = _strip_accents(lower)
+    plain = _accents.sub("", unicodedata.normalize("NFD", lower))
+    folded = unicodedata.normalize("NFC", plain).translate(_SPECIAL)
     return tuple(dict.fromkeys((stem_word(folded), stem_word(lower))))
 
 
@@ -296,7 +293,7 @@ def join_tokens(text: str) -> str:
     raw = normalized.encode("utf-8", "surrogatepass")
     pieces = raw.translate(_SPLIT_PIECES).decode("utf-8", "surrogatepass").split()
     numbers = _list_spaced_numbers(normalized)
-    return " ".join((*map(_get_piece_tokens, pieces), *numbers, *list_date_tokens(text)))
+    return " ".join((*map(_get_piece_tokens, pieces), *numbers, *list_date_tokens(normalized)))
 
 
 _find_spaced = re.compile(
@@ -339,8 +336,8 @@ def build_query_terms(text: str) -> list[Term]:
         if is_dense(unit):
             tokens = tokens[:-1] or tokens
             start, end = found.span()
-            touches = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
-            alone = len(split_clusters(unit)) == 1 and not touches
+            beside = text[start - 1 : start] + text[end : end + 1]
+            alone = len(split_clusters(unit)) == 1 and not any(map(str.isalpha, beside))
         terms.update((Term(token, prefix=alone), None) for token in tokens)
     terms.update((Term(token), None) for token in _list_spaced_numbers(text))
     return list(terms)

@@ -22,7 +22,12 @@ from kebab.parse.blocks import (
     join_edits,
     list_omissions,
 )
-from kebab.parse.encoding import decode, find_html_edits, find_markdown_escapes
+from kebab.parse.encoding import (
+    decode,
+    find_html_edits,
+    find_markdown_escapes,
+    find_string_escapes,
+)
 from kebab.parse.metadata import (
     choose_title,
     merge_metadata,
@@ -37,6 +42,7 @@ from kebab.parse.text.markdown_noise import (
     translate_panics,
 )
 from kebab.text.language import detect_document_language
+from kebab.text.names import has_export_id
 
 _ATTRIBUTES = re.compile(r"(?<!\s)\s*+\{[#.:][^{}]*\}\s*$")
 _SHORTCODE = re.compile(r"\{\{[<%]([^{}]*)[%>]\}\}")
@@ -59,6 +65,9 @@ _TAG = re.compile(r"#(?<!\S#)([\d/_-]*[^\W\d_][\w/-]*)")
 _ESCAPED = re.compile(r"&#?\w{1,32};|\\[!-/:-@\[-`{}~]")
 _COMMENT_MARK = re.compile(rb"(?<!%)%%(?!%)")
 _COLOUR = re.compile(r"(?=\D*\d)(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})", re.IGNORECASE)
+_EMPHASIS = {"Emphasis": 1, "Strong": 2}
+"""The sizes of the marks of emphasis."""
+
 _KINDS = {
     "Heading": BlockKind.HEADING,
     "List": BlockKind.LIST,
@@ -128,7 +137,7 @@ class _Walk:
                     self._label.append(" ")
             elif "Start" in event:
                 tag = event["Start"]
-                if not self._depth or isinstance(tag, dict):
+                if not self._depth or isinstance(tag, dict) or tag in _EMPHASIS:
                     self._open_element(tag, where)
                 self._depth += 1
             elif "End" in event:
@@ -198,8 +207,10 @@ class _Walk:
         if not self._depth:
             self._tag = tag
             self._label = [] if "Heading" in tag else None
+        elif isinstance(tag, str):
+            self._join_word(where["start"], where["end"], _EMPHASIS[tag])
         else:
-            self._read_link(tag, where["end"])
+            self._read_link(tag, where["start"], where["end"])
         self._in_code = "CodeBlock" in tag
 
     def _close_element(self, where: Mapping[str, int]) -> None:
@@ -254,12 +265,21 @@ class _Walk:
         last = self._line + self._source.count(b"\n", start, max(start, end - 1)) + 1
         self._spans.append(Span(kind, self._line, last, level, label))
 
-    def _read_link(self, tag: Mapping[str, Any], end: int) -> None:
+    def _join_word(self, start: int, end: int, size: int) -> None:
+        """Leave out the marks of emphasis that stand within a word."""
+        for mark, beside in ((start, start - 1), (end - size, end)):
+            sign = self._source[max(beside, 0) : beside + 1]
+            if sign.isalnum() or not sign.isascii():
+                self._seen.append(Edit(mark, mark + size))
+
+    def _read_link(self, tag: Mapping[str, Any], start: int, end: int) -> None:
         link = tag.get("Link") or tag.get("Image")
         if link:
             target = link["dest_url"]
             is_wiki_link = isinstance(link["link_type"], dict)
             self._links.append(_to_wiki_path(target) if is_wiki_link else _to_path(target))
+            if is_wiki_link and self._source[max(start - 1, 0) : start] == b"#":
+                self._tags.append(self._links[-1])
             self._wiki_link_end = end if is_wiki_link else -1
 
 
@@ -297,7 +317,7 @@ class MarkdownParser:
     The text is the whole file; its blocks leave out noise and encoded data.
     """
 
-    version = "markdown-v5"
+    version = "markdown-v6"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document, with its front matter as metadata."""
@@ -319,12 +339,13 @@ class MarkdownParser:
             found = build_blocks(text[: front.body], 0, [Span(None, 0, first), span])
             blocks = (*found, *blocks)
         at = front.body
-        seen_otherwise = [Edit(at + one, at + two, seen) for one, two, seen in visible.edits]
+        shifted = (Edit(at + one, at + two, seen) for one, two, seen in visible.edits)
+        seen_otherwise = [*find_string_escapes(text, 0, at), *shifted]
         head = Block(BlockKind.PROPERTIES, 0, at)  # its words are those of the metadata
         body = [head, *(block for block in blocks if block.start >= at)]
         blobs = {number + decoded.text.count("\n", 0, at) for number in visible.blobs}
         code = ((one.first, one.last) for one in visible.spans if one.kind is BlockKind.CODE)
-        properties = read_inline_metadata(visible.text, code)
+        properties = read_inline_metadata(visible.text, code, is_exported=has_export_id(path))
         metadata = merge_metadata(front.metadata, properties, visible.tags)
         links = [*_find_property_links(text[: front.body]), *visible.links]
         return ParsedDocument(

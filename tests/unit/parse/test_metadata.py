@@ -294,6 +294,17 @@ def test_a_long_head_is_read_in_time():
     assert read_properties("a" * 1_000_000 + "::") == {}
 
 
+def test_the_lines_below_the_title_of_an_exported_page_are_its_properties():
+    body = "# Trip\n\nStatus: In progress\nTags: sea, sun\n\nNote: pack light"
+
+    exported = read_inline_metadata(body, (), is_exported=True)
+    assert exported.properties == (("status", "In progress"), ("tags", "sea, sun"))
+    assert exported.tags == ("sea", "sun")
+    prose = body.replace("Tags", "We leave.\nTags")
+    assert not read_inline_metadata(prose, (), is_exported=True).properties
+    assert not read_inline_metadata(body, ()).properties
+
+
 def test_fields_anywhere_in_a_note_are_properties_and_those_in_code_are_not():
     body = "- who:: Ada\n\nWe met [guide:: [[Bo]]] (fee:: 85).\n\nno:: code\nf :: Int `[no:: x]`"
 

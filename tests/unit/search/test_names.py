@@ -38,6 +38,15 @@ def test_the_document_that_a_query_names_is_first(vault, text, path, mode):
     assert page.convincing or text == "회의록을 정리"
 
 
+@pytest.mark.parametrize("text", ["Brightwater", "北海道"])
+def test_a_document_is_found_by_its_folder(vault, text):
+    vault.add(f"{text}/2023/minutes.md", "We agreed on the fee. 鉄道で行く道", title="Minutes")
+    page = vault.engine().search(Query(text=text, mode=Mode.LEXICAL))
+
+    assert [hit.chunk.path for hit in page.hits] == [f"{text}/2023/minutes.md"]
+    assert page.convincing
+
+
 def test_a_document_is_found_by_words_that_only_its_name_holds(vault):
     page = vault.engine().search(Query(text="quarterly money", mode=Mode.LEXICAL))
 

@@ -115,6 +115,7 @@ def test_exclusions_alone_are_refused(text):
         ("-draft snapshot -old", ["draft", "old"]),
         ("python -snake", ["snake"]),
         ("docker volumes -draft", []),
+        ("java NOT programming", ["programming"]),
         ("백업 -\ucd08안", ["초안"]),
         ('how do I restore -"old version"', ["old version"]),
         ("e-mail snapshot-draft", []),

@@ -99,6 +99,8 @@ def test_a_date_in_a_field_is_found(text, expected):
     ("path", "expected"),
     [
         ("2024-03-01 meeting.md", "2024-03-01"),
+        ("2024-W12-review.md", "2024-03-18"),
+        ("2024-Q3_goals.md", "2024-07-01"),
         ("notes/meeting 2024-03-01.md", "2024-03-01"),
         ("20240301-x.md", "2024-03-01"),
         ("202403011030 zettel.md", "2024-03-01"),
@@ -155,6 +157,9 @@ def test_text_comes_before_the_name_and_the_name_before_properties(
         ("会議は三月五日です", ["--03-05"]),
         ("2015년 6월 17일 오전", ["2015-06-17"]),
         ("due 4.6.2025, paid in Nov 2013", ["2025-06-04", "2013-11"]),
+        ("the 3rd quarter of 2019, and week 7, 2020", ["2019-Q3", "2020-W07"]),
+        ("2020-W54, 2020-W00, 2019-Q5", []),
+        ("平成30年10月1日から令和元年5月", ["2018-10-01", "2019-05"]),
     ],
 )
 def test_dates_within_a_text_are_found(text, dates):

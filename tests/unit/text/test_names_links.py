@@ -44,6 +44,7 @@ VAULT = (
         ("index.md", "2024-03-05", "journals/2024_03_05.md"),
         ("index.md", "Tuesday, 05.03.2024", "journals/2024_03_05.md"),
         ("index.md", "2024-03-06", None),
+        ("index.md", "2024-W10", None),
         ("index.md", "proj/sub", "pages/proj___sub.md"),
         ("index.md", "Old/name", "pages/old%2Fname.md"),
         ("index.md", "nothing", None),

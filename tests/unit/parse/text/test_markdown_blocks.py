@@ -246,6 +246,7 @@ def test_noise_is_in_no_block_and_lines_stay_those_of_the_file():
         ("`#no`\n\n```\n#no\n```\n\n# no #no\n\n<p>#no</p>\n", []),
         ("*#no* **x**#no ##no", []),
         ("%% #no %%\n\n#yes", ["yes"]),
+        ("about #[[deep work]] and [[no]]", ["deep work"]),
         ("---\ntags: [front]\n---\n#inline\n", ["front", "inline"]),
         ("tags:: page, other\n\n- #inline\n", ["page", "other", "inline"]),
     ],
