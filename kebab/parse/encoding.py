@@ -35,14 +35,7 @@ _KANA = re.compile("[ぁ-\u30fa]")
 _HALF_KANA = re.compile("[\uff66-\uff9d]")
 _HANGUL = re.compile("[가-힣]")
 _HAN = re.compile("[\u4e00-\u9fff]")
-_EXCLUDED = [
-    *split_names(
-        "cp932 cp949 cp950 big5 big5hkscs euc_jp euc_jis_2004 euc_jisx0213 euc_kr gb2312 gb18030"
-        " gbk johab shift_jis shift_jis_2004 shift_jisx0213 utf_7 utf_16 utf_16_be utf_16_le utf_32"
-        " utf_32_be utf_32_le mac_greek mac_iceland mac_latin2 mac_turkish cp037 cp273 cp424 cp500"
-        " cp875 cp1006 cp1026 cp1125 cp1140 hp_roman8 ptcp154"
-    )
-]
+_EXCLUDED = load_words("rare_encodings")["codecs"].split()
 """The codecs of several bytes, whose texts were looked for before, and those of few files."""
 
 _WESTERN_LETTERS, _CENTRAL, _BALTIC = map(

@@ -15,6 +15,7 @@ from kebab.core.documents import Block, BlockKind, Metadata
 from kebab.parse.encoding import normalize_text
 from kebab.text.dates import find_date, parse_date
 from kebab.text.names import read_file_name
+from kebab.text.normalize import load_words
 
 _MAX_VALUES = 256
 _AUTHOR_ENDS = re.compile(r"[;\n]|,?(?<!\s)\s++(?:and|und)\s+|\s&\s")
@@ -66,15 +67,7 @@ _DATE_FIELDS = (
 )
 """The fields with a date, first what the text is from, last when it was changed."""
 
-_KOREAN_NAMES = {
-    "제목": "title",
-    "태그": "tags",
-    "저자": "author",
-    "작성자": "author",
-    "날짜": "date",
-    "작성일": "date",
-    "별칭": "aliases",
-}
+_KOREAN_NAMES = load_words("korean_fields")
 _NAME_FIELDS = ("name", "label", "title", "text")
 _LOGSEQ_TAG = re.compile(r"#?\[\[([^\[\]]+)\]\]")
 

@@ -43,7 +43,7 @@ from kebab.text.language import (
     reads_as_another_language,
     split_clusters,
 )
-from kebab.text.normalize import count_alike, normalize_for_index
+from kebab.text.normalize import count_alike, load_words, normalize_for_index
 from kebab.text.tokenizer import (
     Term,
     collect_all_tokens,
@@ -64,12 +64,7 @@ _SHORTEST_RUN = 2
 _LONG_VOWEL = "ー"
 """The last sign of Katakana words that are also written without it."""
 
-_SCRIPT_RUNS = (
-    "(?P<hiragana>[ぁ-\u309f]+)"
-    "|(?P<katakana>[\u30a0-ヿ]+)"
-    "|(?P<hangul>[\u1100-\u11ff\u3131-\u318e가-힣]+)"
-    "|(?P<other>[^ぁ-ヿ\u1100-\u11ff\u3131-\u318e가-힣]+)"
-)
+_SCRIPT_RUNS = load_words("patterns")["script_runs"]
 
 _SHORTEST_SHARED, _SHARED_SHARE, _LONGEST_ENDING = 4, 0.65, 4
 """Two words are forms of one word when they begin alike: so many letters, this share of the word,

@@ -104,7 +104,9 @@ def weigh_terms(library: "SqliteReader", parsed: ParsedQuery, counts: TokenCount
         counts.look_up(term.text for term in parsed.stop_terms)
         used += parsed.stop_terms
         indexed = [term for term in parsed.stop_terms if term.prefix or counts[term.text]]
-    weights = {term.text: _compute_idf(counts[term.text], total) for term in used}
+    held = {term.text: min(counts[term.text], total) for term in used}
+    idf = {one: math.log((total - n + 0.5) / (n + 0.5)) for one, n in held.items()}
+    weights = {one: max(_MIN_IDF, value) for one, value in idf.items()}
     rarities = {term.text: compute_rarity(counts[term.text], total) for term in used}
     rare = [term for term in indexed if term.prefix or counts[term.text] <= total * COMMON_SHARE]
     searched = sorted(rare or indexed, key=lambda term: -weights[term.text])[:TERM_LIMIT]
@@ -160,12 +162,6 @@ def compute_rarity(count: int, total: int) -> float:
     """
     count = min(max(count, 1), total)
     return math.log1p((total - count + 0.5) / (count + 0.5))
-
-
-def _compute_idf(count: int, total: int) -> float:
-    """Return the idf that FTS5's bm25 gives a term in `count` of `total` rows."""
-    count = min(count, total)
-    return max(_MIN_IDF, math.log((total - count + 0.5) / (count + 0.5)))
 
 
 def quote_term(term: Term) -> str:
@@ -269,20 +265,8 @@ _SHORTEST_START, _SHORTEST_INNER = 4, 5
 """The least letters with which longer words begin, or which they hold elsewhere."""
 
 _MOST_FORMS = 16
-_DIGRAPHS = [
-    dict(pair.split("=") for pair in pairs.split()) for pairs in load_words("digraphs").values()
-]
-"""Two letters for one that a keyboard lacks, by group of languages."""
-
-_SPELLINGS = tuple(
-    spelling
-    for table in (
-        *_DIGRAPHS,
-        *({pair: one[pair]} for one in _DIGRAPHS for pair in one),
-        load_words("serbian"),
-    )
-    for spelling in (table, {new: old for old, new in table.items()})
-)
+_TABLES = [dict(one.split("=") for one in row.split()) for row in load_words("spellings").values()]
+_SPELLINGS = (*_TABLES, *({new: old for old, new in table.items()} for table in _TABLES))
 """Tables of letters of which one is written for the other."""
 
 _PREFIX = "baba"
@@ -445,7 +429,7 @@ class _FormFinder:
             ends = ((one, one[len(number) :]) for one in self._library.list_tokens(number))
             longer = (one for one, end in ends if end[:1] == "." or not end.strip("0"))
             form = self._select([*longer, number.rstrip("0").rstrip(".")])
-            return form or (self._find_near(number.split("."), 0) if _is_clock(number) else None)
+            return form or (self._find_parts(join_parts(number)) if _is_clock(number) else None)
         word = join_parts(unit)
         form = self._find_spelling(word) or self._find_parts(word)
         if form or not self._is_lookup:
@@ -483,13 +467,11 @@ class _FormFinder:
                 if end not in best or len(longer) < len(best[end]):
                     best[end] = longer
         parts = best.get(len(word), ())
-        return self._find_near(parts, _NEAR_PARTS) if 1 < len(parts) <= _MOST_PARTS else None
-
-    def _find_near(self, parts: Sequence[str], distance: int) -> _Form | None:
-        """Return tokens that stand within so many others in some passage."""
+        if not 1 < len(parts) <= _MOST_PARTS:
+            return None
         near = " ".join(map(quote_term, map(Term, parts)))
-        found = self._library.search_lexical(f"NEAR({near}, {distance})", Filters(), 1)
-        return _Form(tuple(parts)) if found else None
+        match = f"NEAR({near}, {_NEAR_PARTS})"
+        return _Form(parts) if self._library.search_lexical(match, Filters(), 1) else None
 
     def _find_starting(self, unit: str) -> _Form | None:
         """Return the words that begin with a unit."""

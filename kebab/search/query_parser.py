@@ -119,12 +119,7 @@ def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQu
 EARLY = 3
 """A question word is among the first words; a later one may open a clause of a topic."""
 
-_QUESTION_FORMS = (
-    "[?\uff1f\u061f]\\s*$"
-    "|何|誰|どこ|いつ|なぜ|どの|どう|どん|か[\u3002\uff0e]?\\s*$"
-    "|무엇|누가|누구|언제|어디|어떻게|왜\\s|얼마|몇\\s|나요|까요|니까"
-    "|什么|什麼|哪|谁|多少|怎么|怎麼|为什|為什|吗\\s*$"
-)
+_QUESTION_FORMS = load_words("patterns")["question_forms"]
 """A question mark at the end, or a question word of Japanese, Korean or Chinese."""
 
 

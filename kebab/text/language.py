@@ -23,36 +23,10 @@ from kebab.core.documents import Block, BlockKind
 from kebab.errors.system import translate_import_errors
 from kebab.text.normalize import compile_lazily, load_words
 
-MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
-    "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a"
-    "\u07a6-\u07b0\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983"
-    "\u09bc\u09be-\u09cd\u09d7\u09e2\u09e3\u0a01-\u0a03\u0a3c-\u0a51\u0a70\u0a71\u0a75\u0a81-\u0a83"
-    "\u0abc\u0abe-\u0acd\u0ae2\u0ae3\u0b01-\u0b03\u0b3c\u0b3e-\u0b57\u0b82\u0bbe-\u0bcd\u0bd7"
-    "\u0c00-\u0c04\u0c3e-\u0c56\u0c62\u0c63\u0c81-\u0c83\u0cbc\u0cbe-\u0cd6\u0ce2\u0ce3\u0d00-\u0d03"
-    "\u0d3b\u0d3c\u0d3e-\u0d4d\u0d57\u0d62\u0d63\u0d81-\u0d83\u0dca-\u0ddf\u1ab0-\u1aff\u1dc0-\u1dff"
-)
-"""Combining marks of scripts that separate words with blanks."""
-
-DENSE = (
-    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0ece\u1000-\u103f\u1050-\u108f\u1100-\u11ff"
-    "\u1780-\u17d3\u3005-\u3007\u3021-\u3029\u3031-\u3035\u303b-\u303b\u3041-\u3096"
-    "\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u3131-\u318e\u31a0-\u31bf"
-    "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
-    "\uf900-\ufad9\U0001b000-\U0001b16f\U00020000-\U0003134f"
-)
-"""Scripts that are cut into bigrams: Han, Kana, Hangul, Bopomofo, Thai, Lao, Myanmar, Khmer."""
-
-DENSE_MARKS = (
-    "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3"
-)
-"""Marks of the dense scripts; they stay with the letter before them."""
-
-SYMBOLS = (
-    "\u00a2-\u00a9\u00ac\u00ae-\u00b1\u00d7\u00f7\u20a0-\u20bf\u2190-\u23ff\u25a0-\u27ff\u2900-\u2bff"
-    "\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
-)
-"""Signs that are searched for by themselves: emoji, arrows, currency, mathematics."""
+MARKS, DENSE, DENSE_MARKS, SYMBOLS = load_words("ranges").values()
+"""The ranges of combining marks of scripts with blanks between words, of scripts that are cut into
+bigrams (Han, Kana, Hangul, Thai and their kin), of their marks, and of signs that are searched for
+by themselves, such as emoji, arrows, currency and mathematics."""
 
 _LINKED = (
     r"(?:(?<![\w.])\.)?{word}(?:(?:_+|[-.'\u00b7\u02bc\u2010\u2019]|(?<=\d),(?=\d)){word})*"
@@ -111,21 +85,7 @@ def is_dense(unit: str) -> bool:
 
 
 _ANY_LETTER = compile_lazily(r"[^\W\d_]")
-_LETTERS = {
-    "kana": compile_lazily("[\u3041-\u30ff]"),
-    "hangul": compile_lazily("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
-    "han": compile_lazily("[\u3400-\u9fff]"),
-    "cyrillic": compile_lazily("[\u0400-\u04ff]"),
-    "arabic": compile_lazily("[\u0600-\u06ff]"),
-    "thai": compile_lazily("[\u0e01-\u0e4e]"),
-    "devanagari": compile_lazily("[\u0900-\u097f]"),
-    "greek": compile_lazily("[\u0370-\u03ff]"),
-    "hebrew": compile_lazily("[\u05d0-\u05ea]"),
-    "latin": compile_lazily(
-        "[A-Za-z\u00aa\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
-        "\u2c60-\u2c7f\ua722-\ua7ff\uff21-\uff3a\uff41-\uff5a]"
-    ),
-}
+_LETTERS = {name: compile_lazily(f"[{one}]") for name, one in load_words("scripts").items()}
 """The letters of each script."""
 
 _FOREIGN = compile_lazily("[^\0-\x7f]+")
@@ -331,13 +291,7 @@ _WORD = compile_lazily(r"[^\W\d_]+")
 
 _UKRAINIAN = compile_lazily("[\u0404\u0406\u0407\u0454\u0456\u0457\u0490\u0491]")
 _PERSIAN = compile_lazily("[\u067e\u0686\u0698\u06a9\u06af\u06cc]")
-_LANGUAGE_OF_SCRIPT = {
-    "hangul": "ko",
-    "thai": "th",
-    "devanagari": "hi",
-    "greek": "el",
-    "hebrew": "he",
-}
+_LANGUAGE_OF_SCRIPT = load_words("languages_of_scripts")
 """The languages of scripts with one language."""
 
 _KANA_SHARE = 0.1

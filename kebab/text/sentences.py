@@ -93,14 +93,10 @@ def find_sentence_starts(text: str) -> list[int]:
     Markdown is not parsed: a line break starts a sentence, unless the line looks wrapped.
     """
     starts = {found.end() for found in _NEWLINES.finditer(text) if not _line_goes_on(text, found)}
-    starts.update(_skip_space(text, end) for end in find_sentence_ends(text))
+    gaps = ((end, _SPACE.match(text, end)) for end in find_sentence_ends(text))
+    starts.update(gap.end() if gap else end for end, gap in gaps)
     starts.discard(len(text))
     return sorted({0, *starts})
-
-
-def _skip_space(text: str, position: int) -> int:
-    found = _SPACE.match(text, position)
-    return found.end() if found else position
 
 
 def _find_end(part: str, stop: re.Match[str], *, uncased: bool) -> int | None:

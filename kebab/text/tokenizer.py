@@ -23,7 +23,7 @@ from msgspec import Struct
 from kebab.errors.system import translate_import_errors
 from kebab.text.dates import list_date_tokens
 from kebab.text.language import is_dense, iter_unit_matches, split_clusters, split_units
-from kebab.text.normalize import normalize_for_index
+from kebab.text.normalize import load_words, normalize_for_index
 
 _TOKEN_LIMIT = 96
 _SHORTEST_STEMMED, _LONGEST_STEMMED = 3, 40
@@ -57,18 +57,7 @@ _DOTS = str.maketrans({"ё": "е", "\u0131": "i", "\u0307": None})
 _APOSTROPHES = str.maketrans("’\u02bc\u2010\u00b7", "''--")
 
 _LETTERS = str.maketrans(
-    {
-        **dict.fromkeys("أإآٱ", "ا"),
-        **dict.fromkeys("ؤئ", "ء"),
-        **dict.fromkeys("ىیې", "ي"),
-        "ۀ": "ه",
-        "ە": "ه",
-        "ک": "ك",
-        "ـ": None,
-        "ँ": "ं",
-        **dict.fromkeys("\u093c\u09bc\u0a3c\u0abc\u0b3c\u0cbc"),
-        **dict(zip("ךםןףץ", "כמנפצ", strict=True)),
-    }
+    {letter: one for one, several in load_words("folded_letters").items() for letter in several}
 )
 """Letters that Hebrew, Arabic and Indic scripts write in two ways, and signs that are left out."""
 
