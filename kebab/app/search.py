@@ -287,7 +287,8 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         seconds = QUICK_S if found else THOROUGH_S
         coverage = notes.measure_coverage(page.hits, seconds, indexing)
     asked = [word for text in (query.text, *query.more) for word in ("-q", text)]
-    call = ["kebab", "search", *(asked if query.more else [query.text])]
+    words = asked if query.more else [query.text]
+    call = ["kebab", "search", *words] if any(words) else ["kebab", "list"]
     return structs.replace(
         response,
         degraded=explain_degraded(response.degraded, indexing),

@@ -273,7 +273,6 @@ _PREFIX = "baba"
 """What makes a word so long that its stem is that of a compound."""
 
 _is_clock = re.compile(r"[012]?\d\.[0-5]\d").fullmatch
-
 _find_starts = re.compile(r"(?<!\S)(\w{2,})\*(?=\s|$)").findall
 """`auth*`: the words that begin so."""
 
@@ -379,10 +378,7 @@ class _FormFinder:
         return found
 
     def _find_day(self, day: WrittenDate, units: Sequence[str]) -> _Form | None:
-        """Return the token of a day in no year, else its number and the name of its month.
-
-        The day in the language of the query comes first.
-        """
+        """Return the token of a day in no year, its words too; else its number and its month."""
         month, number = map(int, day.value[2:].split("-"))
         if self._counts[day.token]:
             tokens = [token for unit in units for token in tokenize_unit(unit)]
@@ -393,16 +389,12 @@ class _FormFinder:
         return form and form._replace(tokens=(str(number), *form.tokens))
 
     def _find_known(self, unit: str) -> _Form | None:
-        """Return the tokens that occur of a word that is written in one or without accents.
-
-        Parts that occur are left out where the whole is written in one.
-        """
+        """Return what occurs of a word that is written without accents, or as a whole."""
         tokens = () if is_dense(unit) or is_function_word(unit) else tokenize_unit(unit)
         known = tuple(filter(self._counts.__getitem__, tokens))
-        is_whole = tokens[-1:] == known[-1:]
-        if not known or len(known) == len(tokens) or not (is_whole or unit.isalpha()):
-            return None
-        return _Form(known if unit.isalpha() else known[-1:])
+        if not unit.isalpha():  # parts tell less than the whole
+            known = known[-1:] if len(known) < len(tokens) and tokens[-1:] == known[-1:] else ()
+        return _Form(known) if known and len(known) < len(tokens) else None
 
     def _find_joined(self, absent: set[int], taken: Collection[int]) -> dict[int, _Form | None]:
         """Return the forms of adjacent units that are one word in the index."""

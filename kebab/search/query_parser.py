@@ -80,13 +80,6 @@ class ParsedQuery(Struct, frozen=True, kw_only=True):
     excluded: tuple[Phrase, ...] = ()
     filters: Filters
 
-    @property
-    def excludes_all(self) -> bool:
-        """Whether every word of the query is excluded too."""
-        excluded = {one.terms for one in self.excluded if one.column is None}
-        words = {tuple(build_phrase_terms(word)) for word in self.words}
-        return bool(words) and words <= excluded
-
 
 def parse_query(text: str, filters: Filters, *, prose: bool = False) -> ParsedQuery:
     """Return a parsed query; filters in its text are added to those that the request sets.
@@ -219,9 +212,8 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> "_OperatorRea
     # The first word may also be a verb, as in `can I use git -C`.
     opens = not set(AUXILIARIES["en"].split()).isdisjoint(text.lower().split(maxsplit=1)[:1])
     excludes = not (prose or is_question(text) or opens)
-    negated = _NOT.sub("-", text) if excludes and not text.isupper() else text
-    excludes = excludes and (negated != text or not is_command_line(text))
-    text = negated
+    written, text = text, _NOT.sub("-", text) if excludes and not text.isupper() else text
+    excludes = excludes and (written != text or not is_command_line(text))
     reader = _OperatorReader(filters, excludes=excludes)
     position = 0
     # Most queries have no operator, and need no pattern.

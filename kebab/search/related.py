@@ -5,6 +5,7 @@ best matches in it. By keywords, it is as similar as its best passages score for
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import islice
@@ -18,10 +19,11 @@ from kebab.core.queries import Filters, Snippet, StoredChunk
 from kebab.core.review import SimilarParagraph
 from kebab.errors.system import translate_import_errors
 from kebab.search import snippet
-from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_term
+from kebab.search.lexical import COMMON_SHARE, compute_rarity, quote_phrase, quote_term
+from kebab.search.query_parser import Phrase
 from kebab.search.retrieval import DEGRADING, build_degraded, describe_loss, find_nearest
 from kebab.text.language import strip_stop_words
-from kebab.text.tokenizer import Term, tokenize
+from kebab.text.tokenizer import Term, build_phrase_terms, tokenize
 
 if TYPE_CHECKING:
     from kebab.core.chunks import Matrix
@@ -154,8 +156,11 @@ class RelatedDocument(Struct, frozen=True, kw_only=True):
     cosine: float | None
 
 
-_MANY = 4
+_MANY, _SEARCHED = 4, 32
 """A passage of so many documents, such as a section of a template, tells nothing of one."""
+
+_HEADINGS = re.compile(r"\A(?:#.*\s+)+")
+"""The first lines of a passage, of which one may be the date of the day."""
 
 
 def leave_out_shared(library: "SqliteReader", keys: Collection[Key]) -> list[Key]:
@@ -172,12 +177,21 @@ class RelatedFinder:
     ) -> None:
         self._library = library
         by_key = {chunk.key: chunk for chunk in chunks}
-        self._chunks = {key: by_key[key] for key in leave_out_shared(library, by_key)}
+        own = [key for key in by_key if not self._is_template(by_key[key])] or by_key
+        self._chunks = {key: by_key[key] for key in leave_out_shared(library, own)}
         self._doc_id = chunks[0].doc_id
         self._keywords = extract_keywords(library, (chunk.text for chunk in self._chunks.values()))
         self._space = space
         self.degraded: tuple[DegradedChannel, ...] = ()
         """What could not be compared; set by `find`."""
+
+    def _is_template(self, chunk: StoredChunk) -> bool:
+        """Return whether many documents hold the text of a passage behind its headings."""
+        terms = tuple(build_phrase_terms(_HEADINGS.sub("", chunk.text)))
+        if not terms:
+            return False
+        found = self._library.search_lexical(quote_phrase(Phrase(terms)), Filters(), _SEARCHED)
+        return len({*self._library.find_doc_ids([key for key, _ in found]).values()}) >= _MANY
 
     def find(self, limit: int, filters: Filters) -> list[RelatedDocument]:
         """Return the related documents that pass the filters, best first."""

@@ -53,6 +53,7 @@ from kebab.search.ranking import (
 )
 from kebab.search.snippet import PassageCache
 from kebab.text.language import detect_question_language
+from kebab.text.tokenizer import build_phrase_terms
 from kebab.wire.search import DegradedChannel, Lift, ModeName, Retrieval, TraceStage
 
 if TYPE_CHECKING:
@@ -201,7 +202,9 @@ class Ranker:
             raise InvalidInput(field="$.query", cause="it is empty")
         text, filters = self._read_hashtags(query)
         parsed = parse_query(text, filters, prose=query.prose)
-        if parsed.excludes_all:
+        excluded = {one.terms for one in parsed.excluded if one.column is None}
+        words = {tuple(build_phrase_terms(word)) for word in parsed.words}
+        if words and words <= excluded:
             weighted = lexical.weigh_terms(self._library, parsed, self._counts)
             nothing = RankedCandidates(parsed=parsed, weighted=weighted)
             return nothing.add_note("lexical", "every word of the query is excluded, too")

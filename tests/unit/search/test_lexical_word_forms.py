@@ -64,6 +64,7 @@ def search(base, query):
         ("Abfahrt ist um 18:20 Uhr.", "18.20 Uhr"),
         ("Der Geschirrspüler tropft.", "Spüler"),
         ("Ђорђе је купио ципеле.", "Djordje"),
+        ("Љубиша долази.", "Ljubisa"),
         ("受け付けは２階です。", "2階"),
         ("Ferðin með Guðrúnu er á morgun.", "Gudrunu"),
         ("Version 1.10 and 3 copies, ISBN 9781526622433.", "978-1-5266-2243-3"),

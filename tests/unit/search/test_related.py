@@ -156,10 +156,11 @@ def test_a_note_on_two_topics_is_similar_to_both(base):
     assert "a" not in found
 
 
-def test_passages_that_many_documents_share_do_not_count(base):
+@pytest.mark.parametrize("heading", ["", "# Day {}\n\n"])
+def test_passages_that_many_documents_share_do_not_count(base, heading):
     template = "wins lessons highlights of the whole day"
     for number, text in enumerate(("skied the red slope", "baked a loaf", "tax return", "piano")):
-        base.add(f"day{number}.md", text, template)
+        base.add(f"day{number}.md", text, heading.format(number) + template)
     base.add("ski.md", "keep the weight on the slope, skied well")
     for word in FILLING:
         base.add(f"{word}.md", f"{word} in the meadow")
