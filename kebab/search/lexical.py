@@ -438,7 +438,7 @@ class _FormFinder:
         once = {_replace_all(word, table) for table in _SPELLINGS}
         spellings = {_replace_all(one, table) for one in once for table in _SPELLINGS} - {word, ""}
         whole = (tokenize_unit(one)[0 if one.isalpha() else -1 :] for one in spellings)
-        return self._select(chain.from_iterable(whole))
+        return self._select({*chain.from_iterable(whole)} - {*tokenize_unit(word)})
 
     def _find_parts(self, word: str) -> _Form | None:
         """Return the fewest tokens that make up a word and stand near each other."""
