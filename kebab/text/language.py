@@ -85,7 +85,9 @@ def is_dense(unit: str) -> bool:
 
 
 _ANY_LETTER = compile_lazily(r"[^\W\d_]")
-_LETTERS = {name: compile_lazily(f"[{one}]") for name, one in load_words("scripts").items()}
+_LETTERS = {
+    name: compile_lazily(f"[{one}]") for name, one in load_words("letters_of_scripts").items()
+}
 """The letters of each script."""
 
 _FOREIGN = compile_lazily("[^\0-\x7f]+")
