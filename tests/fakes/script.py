@@ -13,7 +13,7 @@ from tests.fakes import replies
 
 _ANSWERS = Path(__file__).parents[1] / "cases" / "answers"
 _REFUSALS = {"nothing": "no_chunks", "weak": "score_gate", "unsure": "llm_self_judge"}
-_SLOW_S = 0.04
+_SLOW_S = 0.02
 _MUTE_S = 3.6
 
 

@@ -94,7 +94,7 @@ PARTS = (
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(parts=st.lists(PARTS, min_size=1, max_size=3))
 def test_a_document_of_any_name_is_found_by_what_is_printed_for_it(desk, parts):
     root = Path(tempfile.mkdtemp(dir=desk.folder))

@@ -56,14 +56,13 @@ def assert_sound(document, chunks, budget):
     assert all(size <= budget.limit for size in budget.count(whole))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(note=NOTE, limit=st.sampled_from([40, 100, 254]))
 def test_chunks_are_exact_slices_that_fit_and_cover(note, limit):
     document, budget = parse(note), Budget(limit)
     assert_sound(document, split_document(document, budget), budget)
 
 
-@settings(max_examples=30)
 @given(note=NOTE)
 def test_a_counter_whose_parts_do_not_add_up_still_fits(note):
     def moody(texts):
@@ -73,7 +72,6 @@ def test_a_counter_whose_parts_do_not_add_up_still_fits(note):
     assert_sound(document, split_document(document, budget), budget)
 
 
-@settings(max_examples=40)
 @given(bodies=st.lists(PARAGRAPH, min_size=3, max_size=6), edit=PARAGRAPH, where=st.integers(0, 5))
 def test_an_edit_leaves_the_chunks_of_other_sections_alone(bodies, edit, where):
     def texts(sections):
@@ -108,11 +106,11 @@ def test_a_sentence_that_introduces_a_list_stays_with_it(end, together):
     assert ("forgets at home" in holder) is together
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "note",
-    ["The quick brown fox. " * 20_000, "x" * 400_000, "가나다라" * 100_000, "\t" * 200_000 + "a",
-     "a" + "\u0301" * 100_000, "# a\n" * 5_000, "word\n" * 60_000],
+    ["The quick brown fox. " * 20_000, "x" * 400_000, "가나다라" * 40_000, "\t" * 200_000 + "a",
+     "a" + "\u0301" * 100_000, "# a\n" * 5_000, "word\n" * 20_000],
     ids=["sentences", "one word", "hangul", "tabs", "marks", "headings", "lines"],
 )  # fmt: skip
 def test_large_blocks_take_linear_time(note):

@@ -2,7 +2,7 @@ import json
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
@@ -79,7 +79,6 @@ LETTERS = "ab\u0301🐈▁"
 SCORES = st.one_of(st.sampled_from([-1.0, -2.0, -3.0, -4.0]), st.floats(-30, 3, width=32))
 
 
-@settings(max_examples=50)
 @given(
     st.dictionaries(st.text(LETTERS, min_size=1, max_size=5), SCORES, max_size=30),
     st.lists(st.text("abc \u0301🐈x"), max_size=4),

@@ -172,7 +172,7 @@ def apply(root, operation):
     return []
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(batches=st.lists(st.lists(OPERATIONS, max_size=4), max_size=6))
 def test_runs_over_changes_end_where_a_fresh_ingest_ends(tmp_path_factory, batches):
     desk = Desk(tmp_path_factory.mktemp("desk"))

@@ -46,6 +46,7 @@ def test_a_missing_library_keeps_its_command():
 @pytest.mark.parametrize("text", ["hang", "wait 60", "burn", "grind"])
 def test_the_deadline_holds_on_every_thread(text, monkeypatch):
     monkeypatch.setattr(worker, "GRACE_S", 0.2)
+    monkeypatch.setattr("kebab.limits.deadline.WALL_FACTOR", 4)
     caught = []
 
     def run():

@@ -82,7 +82,7 @@ def list_typos(document: ReviewDocument) -> list[tuple[int, int]]:
     return [found.span() for found in re.finditer("|".join(TYPOS), prose)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(TEXTS, TIERS, st.lists(st.sampled_from([*READABLE, *CUT]), max_size=12), st.integers(0, 99))
 def test_what_can_be_read_is_not_lost(
     text: str, tier: ReviewTierName, script: list[str], seed: int
@@ -96,7 +96,7 @@ def test_what_can_be_read_is_not_lost(
     assert set(found) <= set(list_typos(document))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(TEXTS, TIERS, st.lists(st.sampled_from(list(FAULTS)), min_size=1), st.integers(0, 99))
 def test_items_are_valid_and_the_requests_are_bounded_whatever_is_answered(
     text: str, tier: ReviewTierName, script: list[str], seed: int

@@ -292,7 +292,7 @@ TEXTS = st.lists(WORDS, max_size=4).map(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30)
 @given(TEXTS, st.integers(1, 5), st.lists(st.sampled_from(["page", "all", "again", "down"])))
 def test_however_pages_are_requested_their_union_is_that_of_the_units(texts, limit, steps):
     desk = Desk(texts, page_items=limit)

@@ -135,7 +135,7 @@ def list_found(desk: Desk, pages: Sequence[AgentItems]) -> list[tuple[str, int, 
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 @given(TEXTS, TIERS, LIMITS, st.data())
 def test_nothing_is_lost_or_doubled(
     texts: list[str], tier: ReviewTierName, limit: int, data: st.DataObject
@@ -166,7 +166,7 @@ def test_what_one_unit_did_not_answer_is_found_later(tier: ReviewTierName, posit
     assert (pages[-1].partial, pages[-1].unanswered_count) == (False, 0)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40)
 @given(TEXTS, TIERS, LIMITS, st.lists(st.sampled_from([*FAULTS, *FAILURES]), min_size=1))
 def test_pages_are_valid_and_end_whatever_is_answered(
     texts: list[str], tier: ReviewTierName, limit: int, script: list[Step]

@@ -24,9 +24,9 @@ def test_the_name_of_a_member_is_a_relative_path(name, expected):
 
 def test_many_equal_names_are_not_compared_with_each_other():
     taken: dict[str, int] = {}
-    names = {make_unique("a.md", taken) for _ in range(50_000)}
+    names = {make_unique("a.md", taken) for _ in range(20_000)}
 
-    assert len(names) == 50_000
+    assert len(names) == 20_000
 
 
 @pytest.mark.parametrize(

@@ -134,8 +134,8 @@ def test_any_sequence_of_tokens_is_read(tokens):
 def test_deep_groups_are_read_in_linear_time():
     begun = time.process_time()
 
-    assert read("{\\rtf1 " + "{" * 200_000 + "x") == "x"
-    assert time.process_time() - begun < 5
+    assert read("{\\rtf1 " + "{" * 100_000 + "x") == "x"
+    assert time.process_time() - begun < 3
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import date
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.chunk.budget import Budget
@@ -132,7 +132,6 @@ VALUES = st.one_of(
     ),
     limit=st.integers(40, 80),
 )
-@settings(max_examples=40)
 def test_the_words_of_any_passage_are_in_the_cited_cells(cells, limit):
     data = build_workbook(cells)
     workbook = openpyxl.load_workbook(io.BytesIO(data))

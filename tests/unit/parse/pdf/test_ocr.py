@@ -70,7 +70,8 @@ def test_a_picture_that_the_program_refuses_is_damaged(folder):
 @pytest.mark.parametrize(
     "act", ["exec /bin/sleep 60", "while :; do :; done"], ids=["sleep", "spin"]
 )
-def test_a_page_has_a_deadline(folder, act):
+def test_a_page_has_a_deadline(folder, act, monkeypatch):
+    monkeypatch.setattr("kebab.limits.deadline.WALL_FACTOR", 4)
     program = folder / "tesseract"
     program.write_text(f"#!/bin/sh\n{act}\n")
     program.chmod(0o755)
@@ -160,7 +161,8 @@ def test_without_the_program_the_pages_with_text_are_read(folder):
         parse(BROKEN)
 
 
-def test_a_page_that_takes_too_long_is_left_out(folder):
+def test_a_page_that_takes_too_long_is_left_out(folder, monkeypatch):
+    monkeypatch.setattr("kebab.limits.deadline.WALL_FACTOR", 4)
     program = folder / "tesseract"
     program.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
     program.chmod(0o755)

@@ -83,6 +83,6 @@ def test_text_below_the_title_is_no_author():
 
 def test_time_is_linear():
     started = time.process_time()
-    for hostile in ("----\n....\n" * 20_000, "* x\n+\n" * 30_000, "<<" * 100_000, "[" * 100_000):
+    for hostile in ("----\n....\n" * 8_000, "* x\n+\n" * 12_000, "<<" * 40_000, "[" * 40_000):
         parse(hostile)
-    assert time.process_time() - started < 8
+    assert time.process_time() - started < 4

@@ -80,14 +80,14 @@ def test_an_environment_that_is_never_closed_hides_nothing():
 def test_time_is_linear():
     started = time.process_time()
     for hostile in (
-        "\\begin{quote}\n" * 30_000,
-        "\\section{" * 30_000,
-        "\\section{\n" * 30_000,
-        "\\label{a}" * 50_000,
-        "\\title{" * 50_000,
+        "\\begin{quote}\n" * 12_000,
+        "\\section{" * 12_000,
+        "\\section{\n" * 12_000,
+        "\\label{a}" * 20_000,
+        "\\title{" * 20_000,
     ):
         parse(hostile)
-    assert time.process_time() - started < 8
+    assert time.process_time() - started < 4
 
 
 @pytest.mark.parametrize(

@@ -325,6 +325,6 @@ def test_odd_pages_are_read(html):
 @pytest.mark.parametrize("part", ["a<br>", "<li><p>a", "<p>a</p>"])
 def test_a_long_paragraph_or_item_is_read_in_linear_time(part):
     begun = time.process_time()
-    write("<ul><li>" + part * 100_000)
+    write("<ul><li>" + part * 40_000)
 
-    assert time.process_time() - begun < 5
+    assert time.process_time() - begun < 3

@@ -33,9 +33,9 @@ def test_a_checkpoint_waits_for_no_reader(writer, tmp_path):
         assert reader.count_chunks() == 1
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(30)
 def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
-    paths = [f"{number}.md" for number in range(1_000)]
+    paths = [f"{number}.md" for number in range(400)]
     ids = [make_doc_id("notes", path) for path in paths]
     with writer.batch():
         for path in paths:
@@ -43,7 +43,7 @@ def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
     with writer.batch():
         for path, ident in zip(paths, ids, strict=True):
             writer.put_document(document(f"moved/{path}", [f"words of {path}"], doc=ident))
-    assert writer.remove_documents(ids) == 1_000
+    assert writer.remove_documents(ids) == 400
     assert writer.load_known_documents("notes") == {}
 
 

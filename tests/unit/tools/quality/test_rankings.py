@@ -15,7 +15,8 @@ QUESTIONS = [
 
 
 @pytest.fixture
-def sets(tmp_path):
+def sets(tmp_path, monkeypatch):
+    monkeypatch.setenv("KEBAB_OFFLINE", "1")
     folder = tmp_path / "sets" / "notes"
     (folder / "docs").mkdir(parents=True)
     for name, text in NOTES.items():

@@ -52,7 +52,8 @@ def test_questions_are_judged_by_lines_grades_or_documents(folder):
     assert items["pages"].ignored == {"b.md"}
 
 
-def test_a_knowledge_base_is_built_once_from_the_selected_documents(folder, tmp_path):
+def test_a_knowledge_base_is_built_once_from_the_selected_documents(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("KEBAB_OFFLINE", "1")
     one = next(find_sets(folder))
     documents = sorted(one.docs.glob("*.md"))
 
