@@ -1,4 +1,4 @@
-"""Asking over a scripted knowledge base: channels, statuses, interruptions, readers that go."""
+"""Asking over a scripted knowledge base: channels, statuses, interruptions."""
 
 import json
 import signal
@@ -7,6 +7,8 @@ import time
 import pytest
 
 from tests.contract.conftest import SCRIPTED, check_channel
+from tests.fakes.console import run
+from tests.fakes.facade import FakeKebab
 from tests.fakes.waiting import read_until
 
 WHOLE = "Stop, then **restore** [1]."
@@ -17,8 +19,8 @@ WHOLE = "Stop, then **restore** [1]."
     [("x", 0), ("weak", 1), ("cut", 2)],
 )
 @pytest.mark.parametrize("form", ["--json", "--stream"])
-def test_both_channels_keep_to_the_schemas(question, status, form, empty, program):
-    ran = program("ask", question, form, module=SCRIPTED)
+def test_both_channels_keep_to_the_schemas(question, status, form, empty):
+    ran = run("ask", question, form, opener=FakeKebab)
 
     results = check_channel(ran.out, status=ran.status, command="ask")
     asides = check_channel(ran.err, status=ran.status, command="ask")
@@ -70,24 +72,3 @@ def test_two_interruptions_leave_at_once_whatever_the_work_does(empty, started):
     assert (process.returncode, json.loads(err)["code"]) == (130, "cancelled")
     lines = check_channel((seen + out).decode(), status=130, command="ask")
     assert [one["type"] for one in lines] == ["retrieval_done", "error"]
-
-
-@pytest.mark.parametrize("form", ["--json", "--output-format=text"])
-def test_a_reader_that_goes_away_ends_the_work_quietly(form, empty, started):
-    process = started("ask", "x" if form == "--json" else "halting", form, stdout=-1, stderr=-1)
-    process.stdout.close()
-    process.stdout = None
-    _, err = process.communicate(timeout=60)
-
-    assert process.returncode == 141
-    assert b"error" not in err
-
-
-def test_a_reader_of_one_line_ends_the_stream(empty, started):
-    process = started("ask", "slow everything", "--stream", stdout=-1, stderr=-1)
-    assert json.loads(process.stdout.readline())["type"] == "retrieval_done"
-    process.stdout.close()
-    process.stdout = None
-    _, err = process.communicate(timeout=60)
-
-    assert (process.returncode, err) == (141, b"")

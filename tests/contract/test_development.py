@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.shape.tree import ROOT, Module, list_modules
 
 PAGE = (ROOT / "docs" / "development.md").read_text(encoding="utf-8")
@@ -42,11 +40,11 @@ def test_every_path_exists():
     assert [path for path in PATHS if not (ROOT / path).exists()] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_source_path_on_another_page_exists(page):
-    named = re.findall(r"`((?:kebab|tools|tests)/[^`\s]+)`", (ROOT / page).read_text("utf-8"))
+def test_every_source_path_on_another_page_exists():
+    found = re.compile(r"`((?:kebab|tools|tests)/[^`\s]+)`")
+    named = {(page, one) for page in PAGES for one in found.findall((ROOT / page).read_text())}
 
-    assert [one for one in named if not (ROOT / one).exists()] == []
+    assert [(page, one) for page, one in sorted(named) if not (ROOT / one).exists()] == []
 
 
 def test_every_step_of_a_walk_exists():

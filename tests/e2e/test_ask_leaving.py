@@ -61,7 +61,7 @@ def test_interrupted_amid_an_answer_what_came_is_told_and_the_server_stops(
     assert turn["refusal_reason"] == "llm_stream_aborted"
 
 
-@pytest.mark.parametrize("flag", ["--json", "--stream", "--output-format=text"])
+@pytest.mark.parametrize("flag", ["--stream", "--output-format=text"])
 def test_interrupted_before_the_first_token_it_is_cancelled(flag, asking, server, read_lines):
     process = asking(flag, step=Say("late", held_s=120))
     request = wait_for_request(server)

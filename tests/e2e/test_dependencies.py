@@ -42,6 +42,7 @@ def breakable(cli):
 def embedded(tmp_path_factory):
     """A kebab that has read the same notes with vectors; not to be changed."""
     made = build_cli(tmp_path_factory.mktemp("embedded"))
+    made.own_process = False  # to save time
     write_notes(made)
     tiny_model.install_model(E5_SMALL, made.models)
     made.json("ingest", made.notes)

@@ -160,7 +160,7 @@ def list_situations():
             yield pytest.param(provider, one, id=name)
 
 
-@pytest.mark.parametrize(("server", "situation"), list_situations(), indirect=["server"])
+@pytest.mark.parametrize(("server", "situation"), [*list_situations()], indirect=["server"])
 def test_a_habit_of_a_model_changes_no_result(situation, server, library):
     made, play = server
     says = [{"text": said} if isinstance(said, str) else said for said in situation["says"]]

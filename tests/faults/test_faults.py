@@ -4,7 +4,7 @@ import pytest
 
 from tests.faults.conftest import FULLY, WANTED
 
-ENOUGH = 750
+ENOUGH = 650
 GENERIC_AT_MOST = 0.001
 
 pytestmark = [

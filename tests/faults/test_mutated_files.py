@@ -5,7 +5,7 @@ from pathlib import Path
 from tools.fuzz.run import fuzz, load_samples
 
 SAMPLES = Path(__file__).parents[2] / "samples/formats"
-COUNT = 150
+COUNT = 80
 
 
 def test_a_mutated_file_costs_itself_and_nothing_else():

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from kebab.config.settings import Llm
 from kebab.llm.chat import OpenAiChat
 from kebab.llm.endpoint import parse_base_url
-from kebab.review.model_worker import ModelWorker, build_proofreading
+from kebab.review.model_worker import ModelWorker
 from kebab.review.rules import locate_item
 from kebab.review.selection import RulesWorker
 from kebab.wire.review import AgentItem
@@ -26,21 +26,6 @@ def model(llama):
     # A response takes half of the window at most, so a model that does not end costs little.
     options = replace(DEADLINES, context_tokens=_SHORT_WINDOW)
     return OpenAiChat(parse_base_url(llama.url), ALIAS, options)
-
-
-def test_the_server_constrains_an_answer_by_a_schema(model):
-    word = {"type": "string", "enum": ["bread", "빵"]}
-    schema = {
-        "type": "object",
-        "properties": {"word": word},
-        "required": ["word"],
-        "additionalProperties": False,
-    }
-    messages = build_proofreading("quick", "en", ["Teh end."], 3)
-
-    completion = model.chat(messages, max_tokens=60, on_text=lambda _text: None, schema=schema)
-
-    assert msgspec.json.decode(completion.text)["word"] in word["enum"]
 
 
 def test_the_answer_to_the_request_follows_the_light_format(model):

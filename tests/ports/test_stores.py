@@ -431,18 +431,15 @@ class TestFilters:
         assert len(expected) > 2
 
     @pytest.mark.parametrize("filters", FILTERS)
-    def test_words_are_found_exactly_in_the_documents_that_pass(self, corpus, filters) -> None:
-        expected = {
-            chunk.chunk.text for row in CORPUS if passes(row, filters) for chunk in row.chunks
-        }
-        assert set(find(corpus, "word", filters)) == expected
-
-    @pytest.mark.parametrize("filters", FILTERS)
-    def test_allowed_keys_are_those_of_the_documents_that_pass(self, corpus, filters) -> None:
+    def test_words_and_keys_are_found_exactly_in_the_documents_that_pass(
+        self, corpus, filters
+    ) -> None:
+        passing = [row for row in CORPUS if passes(row, filters)]
         reader = corpus.reader()
         keys = reader.list_allowed_keys(filters)
-        found = {chunk.doc_id for chunk in reader.load_chunks(keys)}
-        assert found == {row.doc_id for row in CORPUS if passes(row, filters)}
+        texts = {chunk.chunk.text for row in passing for chunk in row.chunks}
+        assert set(find(corpus, "word", filters)) == texts
+        assert {one.doc_id for one in reader.load_chunks(keys)} == {row.doc_id for row in passing}
         assert keys == sorted(keys)
 
 

@@ -147,12 +147,11 @@ def test_every_library_has_a_table_or_is_harmless_for_a_reason():
     assert all(len(reason.split()) > 4 for reason in HARMLESS.values())
 
 
-@pytest.mark.parametrize("library", TABLES)
-def test_each_table_is_held_complete_by_a_test(library):
-    file, name = TABLES[library]
-    module = Module(ROOT / "tests" / "unit" / file)
+def test_each_table_is_held_complete_by_a_test():
+    for file, name in TABLES.values():
+        body = Module(ROOT / "tests" / "unit" / file).syntax.body
 
-    assert name in {one.name for one in module.syntax.body if isinstance(one, ast.FunctionDef)}
+        assert name in {one.name for one in body if isinstance(one, ast.FunctionDef)}
 
 
 @pytest.mark.parametrize("library", ["platformdirs", "py_rust_stemmers", "tokenizers"])

@@ -34,7 +34,8 @@ FAILURES = {
     "cut": (Say('{"items": [', end="cut"), ModelUnreachable),
     "unmarked": (Say('{"items": [', end="silent"), ModelProtocol),
 }
-every = pytest.mark.parametrize("name", FAILURES)
+each_kind = pytest.mark.parametrize("name", ["nonsense", "missing", "stalled", "cut"])
+"""One failure for each class of errors."""
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def fill(server, *answers):
     server.enqueue(*[answers[-1]] * 100)
 
 
-@every
+@pytest.mark.parametrize("name", FAILURES)
 def test_a_model_that_is_named_and_fails_is_an_error_without_a_page(desk, context, server, name):
     answer, signal = FAILURES[name]
     server.answers[CHAT] = answer
@@ -83,7 +84,7 @@ def test_a_model_that_is_named_and_fails_is_an_error_without_a_page(desk, contex
     assert "items" not in {event.type for event in events}
 
 
-@every
+@each_kind
 def test_a_model_that_is_not_named_leaves_the_rules_and_says_so(desk, context, server, name):
     server.answers[CHAT] = FAILURES[name][0]
     page = ask(context, desk.write("a.md", TEXT), all_pages=True)
@@ -127,7 +128,7 @@ def test_exhausted_limits_lead_to_no_empty_page(desk, context, server):
     assert (page.has_more, page.next_cursor, page.partial) == (False, None, True)
 
 
-@every
+@each_kind
 def test_a_translation_without_answers_is_an_error(desk, context, server, name):
     answer, signal = FAILURES[name]
     server.answers[CHAT] = answer

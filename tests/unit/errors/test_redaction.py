@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 
 from kebab.errors.redaction import HIDDEN, redact, redact_arguments, redact_start
@@ -113,12 +115,11 @@ def test_the_argument_after_a_secret_flag_is_redacted():
     "piece", ["secret", "eyJa-", "x-", "://", "://a:", "sk-", "key='", "bearer ", "password"]
 )
 def test_hostile_text_is_redacted_quickly(piece):
-    assert redact(piece * 20_000)
+    assert redact(piece * 8_000)
 
 
-@pytest.mark.parametrize(("text", "secret"), SECRETS)
-def test_a_cut_reveals_no_part_of_a_secret(text, secret):
-    for before in range(8_200, 8_292, 3):
+def test_a_cut_reveals_no_part_of_a_secret():
+    for before, (text, secret) in itertools.product(range(8_200, 8_292, 3), SECRETS):
         # The key shrinks, and the place where the search ends comes into the part that is shown.
         key = f"-----BEGIN PRIVATE KEY-----{'x' * (before - 60)}-----END PRIVATE KEY-----"
         long = f"{key} {text} {'x' * 20_000}"

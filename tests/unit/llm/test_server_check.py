@@ -51,7 +51,7 @@ def test_a_server_is_asked_once_with_the_key_and_closes_the_connection():
     assert asked.headers["connection"] == "close"
 
 
-@pytest.mark.parametrize(("connect_s", "banner"), [(1.0, b""), (2.0, b"SSH-2.0-OpenSSH_9.6\r\n")])
+@pytest.mark.parametrize(("connect_s", "banner"), [(0.3, b""), (0.6, b"SSH-2.0-OpenSSH_9.6\r\n")])
 def test_a_port_that_speaks_no_http_is_noticed_soon(connect_s, banner):
     started = monotonic()
 

@@ -35,12 +35,12 @@ TEMPLATE_TOKENS = [
 ]
 
 
-@pytest.mark.parametrize("token", TEMPLATE_TOKENS)
-def test_tokens_of_chat_templates_are_split_by_a_blank(token):
-    result = escape_text(f"before {token} after {token}")
+def test_tokens_of_chat_templates_are_split_by_a_blank():
+    for token in TEMPLATE_TOKENS:
+        result = escape_text(f"before {token} after {token}")
 
-    assert token not in result
-    assert result.replace(" ", "") == f"before{token}after{token}"
+        assert token not in result
+        assert result.replace(" ", "") == f"before{token}after{token}"
 
 
 @pytest.mark.parametrize("token", ["<|im_start|>", "[INST]", "</s>"])
