@@ -34,7 +34,7 @@ class Size:
     doctor: int
 
 
-DEFAULT = Size(2, 1, 1, familiar=24, indexes=1, calls=1, damages=1, scripts=5, doctor=6)
+DEFAULT = Size(2, 1, 1, familiar=12, indexes=1, calls=1, damages=1, scripts=5, doctor=6)
 FULL = Size(100, 100, 100, familiar=1, indexes=4, calls=40, damages=4, scripts=1, doctor=1)
 
 

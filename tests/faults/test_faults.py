@@ -4,7 +4,7 @@ import pytest
 
 from tests.faults.conftest import FULLY, WANTED
 
-ENOUGH = 650
+ENOUGH = 750
 GENERIC_AT_MOST = 0.001
 
 pytestmark = [
