@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kebab.store.lance import import_lancedb
 from tests.faults.world import Fault, World, build_raising_fault
 
 PREFIX = "lance"
@@ -43,8 +44,7 @@ def list_faults(point: str) -> list[Fault]:
 
 def install(world: World, patch: pytest.MonkeyPatch) -> None:
     """Stand between kebab and LanceDB."""
-    import lancedb
-
+    lancedb = import_lancedb()
     real = lancedb.connect
     patch.setattr(
         lancedb,

@@ -5,7 +5,6 @@ import subprocess
 import sys
 from unittest.mock import Mock
 
-import lancedb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,7 +13,7 @@ from kebab.core.chunks import Key
 from kebab.core.documents import VectorRow
 from kebab.errors.catalog import IoError, StoreCorrupt
 from kebab.store import vectors
-from kebab.store.lance import LanceTable
+from kebab.store.lance import LanceTable, import_lancedb
 from kebab.store.vectors import LanceVectors, MappedVectors, list_vector_files
 
 VERSION, DIMENSION = "fastembed-minilml6-8-v1", 8
@@ -172,7 +171,7 @@ def test_a_killed_call_that_makes_the_table_anew_loses_nothing(writer, tmp_path,
     shutil.rmtree(tmp_path / TABLE)
     full = IoError(path="", op="write", cause="full")
     with monkeypatch.context() as killed:
-        killed.setattr(lancedb.table.LanceTable, "add", Mock(side_effect=full))
+        killed.setattr(import_lancedb().table.LanceTable, "add", Mock(side_effect=full))
         killed.setattr(LanceVectors, "_save_snapshot", Mock(side_effect=full))
         with pytest.raises(IoError):
             LanceVectors(tmp_path, VERSION, DIMENSION).list_keys()
@@ -223,10 +222,11 @@ def test_a_table_of_an_earlier_build_is_read_and_written_anew_by_the_first_write
     columns = {"key": pa.array([1, 2]), "chunk_id": pa.array(["a", "b"]), "vector": wide}
     folder = tmp_path / "lance"
     folder.mkdir()
-    lancedb.connect(folder).create_table(VERSION, pa.table(columns))
+    database = import_lancedb().connect(folder)
+    database.create_table(VERSION, pa.table(columns))
     assert read(tmp_path).load_index().count() == 2
 
     store(writer, 1, 3)
 
     assert list(writer.list_keys(verify=True)) == [1, 2, 3]
-    assert lancedb.connect(folder).open_table(VERSION).schema.names == ["key", "vector"]
+    assert database.open_table(VERSION).schema.names == ["key", "vector"]
