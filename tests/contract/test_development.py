@@ -42,7 +42,9 @@ def test_every_path_exists():
 
 def test_every_source_path_on_another_page_exists():
     found = re.compile(r"`((?:kebab|tools|tests)/[^`\s]+)`")
-    named = {(page, one) for page in PAGES for one in found.findall((ROOT / page).read_text())}
+    named = {
+        (page, one) for page in PAGES for one in found.findall((ROOT / page).read_text("utf-8"))
+    }
 
     assert [(page, one) for page, one in sorted(named) if not (ROOT / one).exists()] == []
 
