@@ -8,10 +8,6 @@ import pytest
 from tests.fakes.ollama import fake_ollama
 from tests.hostile_notes import HOSTILE
 
-pytest.importorskip("selenium", reason="the extra `dev` has the driver of the browser")
-
-from tests.browser.browser import CHROMIUM, DRIVER, open_browser, open_site
-
 NOTES = {
     "bread.md": (
         "---\ntags: [kitchen]\ndate: 2025-03-01\n---\n# Bread\n\n## Feeding\n\n"
@@ -72,6 +68,8 @@ def ollama(model_server):
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, model_server):
+    from tests.browser.browser import CHROMIUM, DRIVER, open_site
+
     if not (CHROMIUM and DRIVER):
         pytest.skip("needs the programs `chromium` and `chromedriver`")
     folder = tmp_path_factory.mktemp("page")
@@ -88,6 +86,8 @@ def site(tmp_path_factory, model_server):
 
 @pytest.fixture(scope="session")
 def window(site):
+    from tests.browser.browser import open_browser
+
     with open_browser(logs=True) as visitor:
         visitor.driver.set_script_timeout(60)
         visitor.resize(1280)

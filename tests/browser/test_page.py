@@ -3,6 +3,9 @@
 import json
 
 import pytest
+
+pytest.importorskip("selenium", reason="the extra `browser` has the driver of the page")
+
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
