@@ -138,10 +138,3 @@ def test_the_run_after_a_stopped_driver_completes_its_work(folder, nodes, expect
 
     ingest_here(folder, "driver")  # with or without a cluster
     check_state(read_state(folder, "driver"), expected)
-
-
-def test_an_address_without_a_cluster_is_an_error(folder):
-    outcome = finish(start(folder, "nowhere", "--ray", "127.0.0.1:9"))
-
-    assert outcome.error["code"] == "cluster_unreachable"
-    assert outcome.error["details"]["address"] == "127.0.0.1:9"
