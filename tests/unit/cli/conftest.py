@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from kebab.cli.channels import OutputChannel
 from tests.fakes.console import environment, run
 from tests.fakes.facade import FakeKebab
 
@@ -31,6 +32,18 @@ def kebab(opened):
         return opened[-1]
 
     return partial(run, opener=opener)
+
+
+@pytest.fixture
+def pipe():
+    """The end of a pipe that is read, and a channel that writes into the other."""
+    reader, writer = os.pipe()
+    yield reader, OutputChannel(writer, "<stdout>")
+    for descriptor in (reader, writer):
+        try:
+            os.close(descriptor)
+        except OSError:
+            continue
 
 
 TEXT = "# Doors\n\nOpen the the door.\n"

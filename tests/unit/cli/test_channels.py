@@ -8,17 +8,6 @@ import pytest
 from kebab.cli.channels import OutputChannel
 
 
-@pytest.fixture
-def pipe():
-    reader, writer = os.pipe()
-    yield reader, OutputChannel(writer, "<stdout>")
-    for descriptor in (reader, writer):
-        try:
-            os.close(descriptor)
-        except OSError:
-            continue
-
-
 def python(program, **options):
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, check=False, timeout=60, **options

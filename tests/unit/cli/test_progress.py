@@ -58,17 +58,6 @@ class Shown(Display[AnswerEvent]):
         self.left += 10
 
 
-@pytest.fixture
-def pipe():
-    reader, writer = os.pipe()
-    yield reader, OutputChannel(writer, "<stdout>")
-    for descriptor in (reader, writer):
-        try:
-            os.close(descriptor)
-        except OSError:
-            continue
-
-
 def context_on(channel):
     return CommandContext(OutputChannels(channel, channel), Interrupts(lambda: None))
 

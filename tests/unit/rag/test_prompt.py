@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kebab.core.answers import Turn
 from kebab.core.queries import Snippet
 from kebab.errors.catalog import ContextOverflow
 from kebab.rag import PROMPT_VERSION, prompt
@@ -27,6 +26,7 @@ from kebab.rag.prompt import (
 from kebab.text.language import Language, detect_question_language
 from kebab.text.model_input import estimate_tokens
 from tests.fakes.evidence import hit, stored
+from tests.fakes.session_store import turn as make_turn
 
 CASES = Path(__file__).parents[2] / "cases" / "prompt"
 ENGLISH = Language("en", "English")
@@ -37,17 +37,7 @@ def passage(text, marker=1, **fields):
 
 
 def turn(question, answer, refusal=None):
-    return Turn(
-        session="s",
-        index=0,
-        question=question,
-        standalone=question,
-        answer=answer,
-        refusal=refusal,
-        mode="generative",
-        model="m",
-        created=0.0,
-    )
+    return make_turn(question=question, standalone=question, answer=answer, refusal=refusal)
 
 
 def build(question="How hot?", passages=(), **parts):

@@ -1,6 +1,5 @@
 import pytest
 
-from kebab.core.answers import Turn
 from kebab.rag.prompt import (
     Evidence,
     build_history,
@@ -11,6 +10,7 @@ from kebab.rag.prompt import (
 )
 from kebab.text.model_input import estimate_tokens
 from tests.fakes.evidence import stored
+from tests.fakes.session_store import turn as make_turn
 
 
 def passage(text, marker=1, start=0, **fields):
@@ -44,18 +44,8 @@ def test_names_and_headings_of_any_length_stay_on_one_short_line():
     assert len(shown.split("\n")) == 6
 
 
-def turn(question, answer="It is so [1].", refusal=None, standalone=""):
-    return Turn(
-        session="s",
-        index=0,
-        question=question,
-        standalone=standalone,
-        answer=answer,
-        refusal=refusal,
-        mode="generative",
-        model="m",
-        created=0.0,
-    )
+def turn(question, answer="It is so [1].", refusal=None):
+    return make_turn(question=question, standalone="", answer=answer, refusal=refusal)
 
 
 def test_the_history_has_only_the_last_turns_without_refusals():

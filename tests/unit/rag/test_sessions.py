@@ -1,8 +1,9 @@
 import pytest
 
-from kebab.core.answers import Completion, Turn
+from kebab.core.answers import Completion
 from kebab.errors.catalog import ContextOverflow, ModelProtocol
 from kebab.rag.sessions import build_standalone_question, is_followup
+from tests.fakes.session_store import turn as make_turn
 
 
 class RewritingModel:
@@ -26,17 +27,8 @@ class RewritingModel:
 
 
 def turn(question, answer="", standalone="", refusal=None):
-    return Turn(
-        session="s",
-        index=0,
-        question=question,
-        standalone=standalone or question,
-        answer=answer,
-        refusal=refusal,
-        mode="generative",
-        model="m",
-        created=0.0,
-    )
+    known = {"standalone": standalone or question, "answer": answer, "refusal": refusal}
+    return make_turn(question=question, **known)
 
 
 PUMP = turn("What does the Aurora 300 heat pump cost?", "It costs 9,400 euros [1].")

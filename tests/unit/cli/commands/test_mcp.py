@@ -7,21 +7,11 @@ import sys
 
 import pytest
 
+from tests.contract.test_mcp import HELLO
 from tests.fakes.console import run
 
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "clientInfo": {"name": "probe", "version": "1"},
-        "capabilities": {},
-    },
-}
 
-
-@pytest.mark.parametrize("flags", [[], ["--read-only"], ["--json"], ["--allow-write"]])
+@pytest.mark.parametrize("flags", [["--read-only"], ["--json"], ["--allow-write"]])
 def test_the_end_of_the_input_ends_it(flags):
     ran = run("mcp", *flags, stdin=json.dumps(HELLO).encode() + b"\n")
 
