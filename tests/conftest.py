@@ -188,8 +188,8 @@ class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no
 
 @pytest.hookimpl(optionalhook=True, wrapper=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
-    """Return one worker more than there are processors, because many tests wait."""
-    return (yield) + 1
+    """Return two workers more than there are processors, because many tests wait."""
+    return (yield) + 2
 
 
 @pytest.hookimpl(optionalhook=True)
