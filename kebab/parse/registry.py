@@ -161,9 +161,9 @@ PARSERS: Mapping[str, Parser] = {
     media.PPT: LazyParser(
         "ppt-v4", "office.old_office:OldOfficeParser", "ppt", extra="office", isolated=True
     ),
-    media.MSG: LazyParser("msg-v7", "mail.outlook:MsgParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v8", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
-    "text/html": LazyParser("html-v7", "web.html:HtmlParser", isolated=True),
+    "text/html": LazyParser("html-v8", "web.html:HtmlParser", isolated=True),
     media.PPTX: LazyParser("pptx-v7", "office.pptx:PptxParser", isolated=True),
     media.ODT: LazyParser("odt-v6", "office.odf:OdtParser", isolated=True),
     media.ODP: LazyParser("odp-v7", "office.odf:OdpParser", isolated=True),
@@ -171,8 +171,8 @@ PARSERS: Mapping[str, Parser] = {
     "application/epub+zip": LazyParser("epub-v7", "web.epub:EpubParser", isolated=True),
     media.ENEX_NOTE: LazyParser("enex-v6", "exports:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v7", "office.rtf:RtfParser"),
-    "multipart/related": LazyParser("mhtml-v4", "mail.message:MhtmlParser", isolated=True),
-    media.EMAIL: LazyParser("email-v6", "mail.message:EmailParser", isolated=True),
+    "multipart/related": LazyParser("mhtml-v5", "mail.message:MhtmlParser", isolated=True),
+    media.EMAIL: LazyParser("email-v7", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v2", "containers:ContainerParser")),
     **dict.fromkeys(
         ("text/calendar", "text/vcard"), LazyParser("cards-v1", "mail.cards:CardParser")

@@ -3,20 +3,15 @@
 import binascii
 import quopri
 import re
-import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
-from email import policy
-from email.encoders import encode_base64
 from email.errors import HeaderParseError, MessageError
 from email.header import decode_header
 from email.message import Message
-from email.mime.base import MIMEBase
-from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
 from itertools import islice, repeat
-from mimetypes import MimeTypes, guess_type
+from mimetypes import MimeTypes
 
 from kebab.core.documents import Metadata, ParsedDocument
 from kebab.core.files import get_suffix
@@ -26,7 +21,7 @@ from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
-from kebab.parse.office.rtf import find_page_codec
+from kebab.parse.mail.packs import UNPACKERS, parse_message
 from kebab.parse.web.html import add_fragment, read_parts
 from kebab.parse.web.html_page import decode_as, decode_html
 from kebab.source.content import describe_unsupported
@@ -34,11 +29,6 @@ from kebab.source.members import clean_name, make_unique
 
 _BROKEN = (ValueError, LookupError, TypeError, AttributeError, MessageError, binascii.Error)
 """What the standard library raises for broken headers and encodings."""
-
-
-def parse_message(data: bytes) -> Message:
-    """Return a message; the standard library accepts any bytes."""
-    return BytesParser(policy=policy.compat32).parsebytes(data)
 
 
 def read_header(message: Message, name: str) -> str:
@@ -345,53 +335,12 @@ _KNOWN_HEADER = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
-_OUTLOOK_PACKS = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
 _NOT_MAIL = "no e-mail: it has no headers"
 _MAY_HAVE_FILES = re.compile(
     rb"^content-(?:type:(?!\s*(?:text/(?:plain|html)|multipart/alternative))"
-    rb"|disposition:\s*attachment)",
+    rb"|disposition:\s*attachment)|^begin [0-7]{3}",
     re.IGNORECASE | re.MULTILINE,
 )
-
-
-_KIND = re.compile(r"([\w.+-]+)/([\w.+-]+)", re.ASCII)
-
-
-def build_part(kind: str, data: bytes, *, name: str = "", charset: str = "") -> Message:
-    """Return a part of a message; without a name it is text of the message."""
-    match = _KIND.fullmatch(kind)
-    part = MIMEBase(*match.groups()) if match else MIMEBase("application", "octet-stream")
-    part.set_payload(data)
-    encode_base64(part)
-    if charset:
-        part.set_param("charset", charset)
-    if name or not kind.startswith("text/"):
-        part.add_header("Content-Disposition", "attachment", filename=name)
-    return part
-
-
-_PACK = b"\x78\x9f\x3e\x22"
-_CODE_PAGES, _BODY, _BEGIN_FILE, _FILE_NAME, _FILE = 0x9007, 0x800C, 0x9002, 0x8010, 0x800F
-"""Attributes of a packed message ([MS-OXTNEF] 2.1.3.2)."""
-
-
-def _read_pack(data: bytes) -> Iterator[Message]:
-    """Yield the text and the files of a message that Outlook has packed as `winmail.dat`."""
-    groups: list[dict[int, bytes]] = [{}]
-    at = 6
-    while data.startswith(_PACK) and at + 9 < len(data):
-        _, attribute, _, size = struct.unpack_from("<BHHI", data, at)
-        if attribute == _BEGIN_FILE:
-            groups.append({})
-        groups[-1][attribute] = data[at + 9 : at + 9 + size]
-        at += 11 + size
-    codec = find_page_codec(int.from_bytes(groups[0].get(_CODE_PAGES, b"")[:4], "little"))
-    for group in groups:
-        if text := group.get(_BODY, b"").decode(codec, "replace").rstrip("\0"):
-            yield build_part("text/plain", text.encode(), charset="utf-8")
-        if content := group.get(_FILE):
-            name = group.get(_FILE_NAME, b"").decode(codec, "replace").rstrip("\0")
-            yield build_part(guess_type(name)[0] or "", content, name=" ".join(name.split()))
 
 
 def load_message(data: bytes) -> Message:
@@ -404,13 +353,13 @@ def load_message(data: bytes) -> Message:
         raise build_refusal(_NOT_MAIL)
     message = parse_message(body)
     for part in [*islice(message.walk(), _MAX_MESSAGE_PARTS)]:
-        if part.get_content_type() in _OUTLOOK_PACKS:
-            inner: list[Message | str] = [*_read_pack(read_payload(part))]
-            if inner:
-                for name in ("content-type", "content-transfer-encoding", "content-disposition"):
-                    del part[name]
-                part["Content-Type"] = "multipart/mixed"
-                part.set_payload(inner)
+        is_file = part.get_content_maintype() == "text" and find_file_name(part)
+        unpack = None if is_file else UNPACKERS.get(part.get_content_type())
+        if unpack and (inner := unpack(read_payload(part))):
+            for name in ("content-type", "content-transfer-encoding", "content-disposition"):
+                del part[name]
+            part["Content-Type"] = "multipart/mixed"
+            part.set_payload(inner)
     return message
 
 

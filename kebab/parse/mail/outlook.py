@@ -16,7 +16,8 @@ from typing import Any
 from kebab.core.documents import Omission, ParsedDocument
 from kebab.errors.system import translate_import_errors
 from kebab.limits.deadline import build_refusal
-from kebab.parse.mail.message import EmailParser, build_part, has_headers
+from kebab.parse.mail.message import EmailParser, has_headers
+from kebab.parse.mail.packs import build_part, read_rtf
 from kebab.parse.office.old_office import FAULTS, refuse_foreign
 from kebab.parse.office.rtf import find_page_codec
 
@@ -110,8 +111,11 @@ class MessageReader:
             body.attach(
                 build_part("text/html", html, charset=page if _HTML_CODE_PAGE in fixed else "")
             )
-        if not body.get_payload() and self._read(f"{folder}__substg1.0_10090102"):
-            self.warnings.append("the text is only in compressed RTF, which is not read")
+        packed = b"" if body.get_payload() else self._read(f"{folder}__substg1.0_10090102")
+        if text := read_rtf(packed):
+            body.attach(MIMEText(text, "plain", "utf-8"))
+        elif packed:
+            self.warnings.append("the text is only in damaged RTF, which is not read")
         email.attach(body)
         for name in sorted(self.names):
             if _ATTACHMENT.fullmatch(name.removeprefix(folder)) and name.startswith(folder):

@@ -343,11 +343,10 @@ def read_parts(text: str) -> PageParts:
     walker = Walker(builder, styles)
     walker.walk(page.extract_content())
     if builder.length <= min(_FEW_CHARS, _CONTENT_SHARE * page.size):
-        is_empty = not builder.length
         page.omissions.pop(OUTSIDE, None)
         builder = TextBuilder()
         walker = Walker(builder, styles)
-        walker.walk(page.extract_body(noscript=is_empty))
+        walker.walk(page.extract_body())
     page.leave_out(builder)
     if metadata.title:
         title = shorten_title(metadata.title, [walker.flow.first_heading])

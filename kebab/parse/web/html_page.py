@@ -230,9 +230,16 @@ class Page:
         self._text = text
         self._body = self.tree.body
         self._parts = [] if self._body is None else _list_nodes(self._body, _PARTS)
-        self._around = [node for node in self._parts if _has_kind(node, _NO_TEXT)]
-        size = 0 if self._body is None else len(self._body.text())
-        left_out = sum(len(node.text()) for node in self._around[:_MAX_CHECKED])
+        size = 0 if self._body is None else _measure(self._body)
+        around = [node for node in self._parts if _has_kind(node, _NO_TEXT)]
+        # What has most of the text beside links is content, whatever its tag says.
+        main = {
+            node.mem_id
+            for node in around[:_MAX_CHECKED]
+            if (_measure(node) - _measure_links(node)) * 2 > size
+        }
+        self._around = [node for node in around if node.mem_id not in main]
+        left_out = sum(map(_measure, _list_outermost(self._around)))
         self._content = self._body
         self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
@@ -255,12 +262,8 @@ class Page:
 
         Addresses are those of other sites, without their queries.
         """
-        skipped = [*self._around, *self.tree.css(f"[{DROP}]")][:_MAX_CHECKED]
-        ignored: set[int] = set()
-        for part in skipped:
-            if part.mem_id not in ignored:  # else it is within another one
-                inner = part.css(f"{_LABELLED},{_PARTS},[{DROP}]")
-                ignored.update(node.mem_id for node in inner)
+        skipped = _list_outermost([*self._around, *self.tree.css(f"[{DROP}]")][:_MAX_CHECKED])
+        ignored = {one.mem_id for node in skipped for one in node.css(_LABELLED)}
         nodes = [] if self._content is None else _list_nodes(self._content, _LABELLED)
         named = self.tree.css_first('link[rel="canonical"][href*="//"]')
         site = "/".join((named.attributes["href"] or "").split("/")[:3]) if named else " "
@@ -293,72 +296,65 @@ class Page:
         self._mark_banners(self._body)
         root = self._find_main()
         self._content = root or self._body
-        around = [node for node in self._around if _has_kind(node, _AROUND)]
-        navigation = [node for node in self._around if _has_kind(node, _NAVIGATION)]
-        self._omit("navigation", navigation)
-        if root is not None:
-            inside = {node.mem_id for node in root.css(_PARTS)}
-            outside = [node for node in around if node.mem_id not in inside]
-            kept = [node for node in outside if self._is_informative(node)]
-            texts = [_serialise(root), *map(_serialise, kept)]
-            rest = max(0, len(self._body.text()) - len(root.text()))
-            if rest > sum(len(node.text()) for node in kept):
-                assert self._body is not None
-                known = set(root.text(separator=" ").split())
-                scripts = " ".join(
-                    node.text(separator=" ") for node in self._parts if node.tag in _NEVER_TEXT
-                )
-                ignored = known | set(scripts.split())
-                words = dict.fromkeys(self._body.text(separator=" ").split())
-                self.omissions[OUTSIDE] = " ".join(word for word in words if word not in ignored)
-            return "".join(texts)
-        inside = {
-            node.mem_id for node in self._body.css("article header,article footer,article aside")
-        }
-        # Headers and the like are left out, but for those of articles or with a title.
+        self._omit("navigation", [node for node in self._around if _has_kind(node, _NAVIGATION)])
+        inside = "article header,article footer,article aside" if root is None else _PARTS
+        read = {node.mem_id for node in self._content.css(inside)}
+        outside = [node for node in self._around if _has_kind(node, _AROUND)]
         self._omit(
-            "headers and footers",
-            [
-                node
-                for node in around
-                if node.mem_id not in inside
-                and not (
-                    node.tag == "header" and node.css_first("h1") and not node.css_first("nav")
-                )
-                and not self._is_informative(node)
-            ],
+            "headers and footers", self._list_idle(one for one in outside if one.mem_id not in read)
         )
-        return _serialise(self._body)
+        self._omit(OUTSIDE, () if root is None else self._list_idle(self._list_beside(root)))
+        return self._write(self._body)
 
-    def _omit(self, what: str, nodes: "list[LexborNode]") -> None:
+    def _list_beside(self, root: "LexborNode") -> Iterator["LexborNode"]:
+        """Yield the elements beside an element, and beside those around it."""
+        node, parent = root, root.parent
+        while parent is not None and node.tag != "body":
+            for one in parent.iter():
+                if one.mem_id != node.mem_id and one.is_element_node and one.tag not in _NEVER_TEXT:
+                    yield one
+            node, parent = parent, parent.parent
+
+    def _omit(self, what: str, nodes: "Iterable[LexborNode]") -> None:
         """Mark elements that are not read, and keep their text as an omission."""
+        nodes = [*nodes]
         for node in nodes:
             node.attrs[DROP] = ""
         if text := " ".join(node.text(separator=" ") for node in nodes).strip():
             self.omissions[what] = f"{self.omissions.get(what, '')} {text}".strip()
 
+    def _list_idle(self, nodes: "Iterable[LexborNode]") -> "list[LexborNode]":
+        return [node for node in nodes if not self._is_informative(node)]
+
     def _is_informative(self, node: "LexborNode") -> bool:
-        """Return whether most of the text of an element, and some words, are no links."""
+        """Return whether an element has a title, or is mostly, and some words, no links."""
+        if node.css_first("h1") is not None and node.css_first("nav") is None:
+            return True
         text = " ".join(node.text(separator=" ").split())
-        links = sum(len(one.text().strip()) for one in node.css("a,button,option,nav"))
-        return len(text) - links >= max(_FEWEST_CHARS, links) and node.css_first("nav") is None
+        links = _measure_links(node)
+        return len(text) - links >= max(_FEWEST_CHARS, links)
 
-    def extract_body(self, *, hidden: bool = True, noscript: bool = False) -> str:
-        """Return the whole body as HTML; without `hidden` the hidden elements are marked.
-
-        With `noscript` what is for browsers without scripts is content.
-        """
+    def extract_body(self, *, hidden: bool = True) -> str:
+        """Return the whole body as HTML; without `hidden` the hidden elements are marked."""
         if self._body is None:
             return ""
         if not hidden:
             self._mark_hidden(self._body)
-        html = _serialise(self._body, marked=not hidden)
-        return _NOSCRIPT.sub(r"<\1div>", html) if noscript else html
+        return self._write(self._body, marked=not hidden)
+
+    def _write(self, body: "LexborNode", *, marked: bool = True) -> str:
+        """Return the body as HTML, with what is for browsers without scripts if it is long."""
+        html = _serialise(body, marked=marked)
+        others = (node for node in self._parts if node.tag == "noscript")
+        is_long = sum(len(node.text().strip()) for node in others) > _MAIN_SHARE * self.size
+        return _NOSCRIPT.sub(r"<\1div>", html) if is_long else html
 
     def _mark_hidden(self, body: "LexborNode") -> None:
-        for node in self._list_present(body, _HIDDEN)[:_MAX_CHECKED]:
-            if len(node.text()) <= _HIDDEN_SHARE * self.size and not self._is_panel(node):
-                self._omit("hidden elements", [node])
+        nodes = self._list_present(body, _HIDDEN)[:_MAX_CHECKED]
+        hidden = _list_outermost(node for node in nodes if not self._is_panel(node))
+        # Scripts show what has more text than all else.
+        if sum(map(_measure, hidden)) <= _HIDDEN_SHARE * self.size:
+            self._omit("hidden elements", hidden)
 
     def _is_panel(self, node: "LexborNode") -> bool:
         """Return whether a hidden element is a part of the content that a click shows."""
@@ -436,6 +432,27 @@ def _is_too_deep(text: str) -> bool:
 def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":
     """Return the elements that match, each once, in order."""
     return list({node.mem_id: node for node in root.css(selector)}.values())
+
+
+def _list_outermost(nodes: "Iterable[LexborNode]") -> "list[LexborNode]":
+    """Return the elements, which are in order, that are within none of those before them."""
+    outer: list[LexborNode] = []
+    inner: set[int] = set()
+    for node in nodes:
+        if node.mem_id not in inner:
+            outer.append(node)
+            inner.update(one.mem_id for one in node.css("*"))
+    return outer
+
+
+def _measure_links(node: "LexborNode") -> int:
+    return sum(len(one.text().strip()) for one in node.css("a,button,option,nav"))
+
+
+def _measure(node: "LexborNode") -> int:
+    """Return the length of the text of an element without scripts and the like."""
+    raw = sum(len(one.text()) for one in node.css("script,style,noscript,template,svg"))
+    return max(0, len(node.text()) - raw)
 
 
 def _has_kind(node: "LexborNode", kinds: Collection[str]) -> bool:

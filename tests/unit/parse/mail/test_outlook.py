@@ -52,26 +52,95 @@ def test_headers_that_were_sent_count_before_the_names_of_outlook():
     )
 
 
+RTF = bytes.fromhex(
+    "2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d"
+    "0a800fa0"
+)
+"""The first example of [MS-OXRTFCP], of which a person reads `hello world`."""
+
+
+def test_a_text_that_is_only_in_compressed_rtf_is_read():
+    assert parse(build_msg({"0037001F": b"a\0", "10090102": RTF})).text.endswith("\n\nhello world")
+
+
 def test_text_that_is_not_read_is_said():
     document = parse(build_msg({"0037001F": b"a\0", "10090102": b"LZFu"}))
 
-    assert document.warnings == ("the text is only in compressed RTF, which is not read",)
+    assert document.warnings == ("the text is only in damaged RTF, which is not read",)
     assert document.omissions[-1] == (*document.warnings, "")
 
 
-def test_a_message_that_outlook_has_packed_is_opened():
-    def pack(attribute, data):
-        return struct.pack("<BHHI", 1, attribute, 0, len(data)) + data + b"\0\0"
+def pack_attribute(attribute, data):
+    return struct.pack("<BHHI", 1, attribute, 0, len(data)) + data + b"\0\0"
 
-    data = b"\x78\x9f\x3e\x22\0\0" + pack(0x800C, b"text\0")
-    data += pack(0x9002, b"") + pack(0x800F, b"a") + pack(0x8010, b"one.txt\0") + b"cut off"
-    email = b"Subject: s\nContent-Type: application/ms-tnef; name=winmail.dat\n\n"
-    email = email.replace(b"\n\n", b"\nContent-Transfer-Encoding: base64\n\n") + b64encode(data)
+
+def pack_properties(*properties):
+    """Return the number of properties, and each with its type, its name and one value."""
+    texts = (
+        struct.pack("<HH", kind, name)
+        + (bytes(16) + struct.pack("<II2s2x", 1, 2, b"a\0") if name >= 0x8000 else b"")
+        + (value if kind == 3 else struct.pack("<II", 1, len(value)) + value)
+        + bytes(-len(value) % 4)
+        for kind, name, value in properties
+    )
+    return struct.pack("<I", len(properties)) + b"".join(texts)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (pack_attribute(0x800C, b"text\0"), "text"),
+        (
+            pack_attribute(
+                0x9003,
+                pack_properties((3, 0x8001, b"1234"), (30, 0x1000, b"a"), (258, 0x1009, RTF)),
+            ),
+            "hello world",
+        ),
+        (pack_attribute(0x9003, pack_properties((258, 0x1013, b"<p>page</p>"))), "page"),
+    ],
+)
+def test_a_message_that_outlook_has_packed_is_opened(body, text):
+    data = b"\x78\x9f\x3e\x22\0\0" + body + pack_attribute(0x9002, b"")
+    data += pack_attribute(0x800F, b"a") + pack_attribute(0x8010, b"ONE~1.TXT\0")
+    name = (31, 0x3707, "one.txt\0".encode("utf-16-le"))
+    data += pack_attribute(0x9005, pack_properties(name)) + b"cut off"
+
+    assert (parse_packed("application/ms-tnef; name=winmail.dat", data)).endswith(
+        f"{text}\n\nAttachments:\n\n- one.txt (text/plain, 1 bytes)"
+    )
+
+
+def parse_packed(kind, data):
+    email = f"Subject: s\nContent-Type: {kind}\nContent-Transfer-Encoding: base64\n\n"
+    return EmailParser().parse(email.encode() + b64encode(data), "a.eml").text
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+def test_a_message_within_its_signature_is_read(in_pieces):
+    inner = b"Content-Type: text/plain\r\n\r\nThe lamp burns all night."
+    content = b"\x04\x82" + len(inner).to_bytes(2, "big") + inner
+    if in_pieces:
+        pieces = (bytes([4, len(one)]) + one for one in (inner[:20], inner[20:]))
+        content = b"\x24\x80" + b"".join(pieces) + b"\0\0"
+    data = b"\x06\t*\x86H\x86\xf7\r\x01\x07\x01\xa0\x80" + content + b"\0\0\xa0\x03\x04\x01x"
+
+    assert parse_packed("application/pkcs7-mime", data).endswith("The lamp burns all night.")
+
+
+def test_an_encrypted_message_is_an_attachment():
+    data = b"\x06\t*\x86H\x86\xf7\r\x01\x07\x01\x30\x03\x04\x01x"
+
+    assert "Attachments" in parse_packed("application/pkcs7-mime; name=smime.p7m", data)
+
+
+def test_files_that_uuencode_has_put_into_a_text_are_attached():
+    email = b"Subject: s\n\nBefore.\nbegin 644 a.csv\n#86)C\n`\nend\nBehind.\n"
 
     assert (
         EmailParser()
         .parse(email, "a.eml")
-        .text.endswith("text\n\nAttachments:\n\n- one.txt (text/plain, 1 bytes)")
+        .text.endswith("Before.\n\nBehind.\n\nAttachments:\n\n- a.csv (text/csv, 3 bytes)")
     )
 
 
