@@ -135,7 +135,7 @@ class _PdfAttachments:
 
         found = []
         with suppress(RuntimeError):  # a damaged or protected file has none
-            for name, file in list_attachments(load_pdfium().PdfDocument(data)):
+            for name, file in list_attachments(load_pdfium().PdfDocument(data), data):
                 with suppress(RuntimeError):
                     found.append((name, bytes(file.get_data())))
         return found

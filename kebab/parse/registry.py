@@ -156,7 +156,7 @@ _SHEETS = LazyParser("sheet-v9", "office.sheets:SheetParser", extra="office", is
 PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
-    media.DOCX: LazyParser("docx-v7", "office.docx:DocxParser", isolated=True),
+    media.DOCX: LazyParser("docx-v8", "office.docx:DocxParser", isolated=True),
     media.DOC: LazyParser("doc-v6", "office.old_office:DocParser", extra="office", isolated=True),
     media.PPT: LazyParser(
         "ppt-v4", "office.old_office:OldOfficeParser", "ppt", extra="office", isolated=True
@@ -164,13 +164,13 @@ PARSERS: Mapping[str, Parser] = {
     media.MSG: LazyParser("msg-v8", "mail.outlook:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
     "text/html": LazyParser("html-v8", "web.html:HtmlParser", isolated=True),
-    media.PPTX: LazyParser("pptx-v7", "office.pptx:PptxParser", isolated=True),
+    media.PPTX: LazyParser("pptx-v8", "office.pptx:PptxParser", isolated=True),
     media.ODT: LazyParser("odt-v6", "office.odf:OdtParser", isolated=True),
     media.ODP: LazyParser("odp-v7", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
     "application/epub+zip": LazyParser("epub-v7", "web.epub:EpubParser", isolated=True),
     media.ENEX_NOTE: LazyParser("enex-v6", "exports:EnexParser", isolated=True),
-    "application/rtf": LazyParser("rtf-v7", "office.rtf:RtfParser"),
+    "application/rtf": LazyParser("rtf-v8", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v5", "mail.message:MhtmlParser", isolated=True),
     media.EMAIL: LazyParser("email-v7", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v2", "containers:ContainerParser")),
@@ -208,14 +208,14 @@ PARSERS: Mapping[str, Parser] = {
         companion="../users.json",
     ),
     "application/x-ipynb+json": LazyParser(
-        "notebook-v2", "text.notebook:NotebookParser", isolated=True
+        "notebook-v3", "text.notebook:NotebookParser", isolated=True
     ),
     media.SOURCE: LazyParser("source-v5", "code.source:SourceParser"),
     "text/asciidoc": LazyParser("asciidoc-v5", "text.asciidoc:AsciiDocParser"),
     "text/org": LazyParser("org-v4", "text.org:OrgParser"),
     "text/x-tex": LazyParser("latex-v5", "text.latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v4", "text.subtitles:SubtitlesParser"),
-    media.PDF: LazyParser("pdf-v9", "pdf.document:PdfParser", extra="pdf", isolated=True),
+    media.PDF: LazyParser("pdf-v10", "pdf.document:PdfParser", extra="pdf", isolated=True),
     IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", isolated=True),
     **dict.fromkeys(NAMED.values(), TextParser()),
 }
@@ -232,7 +232,7 @@ def configure_parsers(
     return {
         **PARSERS,
         media.PDF: LazyParser(
-            "pdf-v9", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
+            "pdf-v10", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
         ),
         IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", ocr, model, isolated=True),
     }

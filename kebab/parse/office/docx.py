@@ -135,7 +135,7 @@ class InlineReader:
             inline.notes.append(office.Graphic(description=note))
         elif tag in {"chart", "relIds"}:
             inline.notes.append(office.read_linked_graphic(self._package, self._part, element))
-        elif tag == "docPr":
+        elif tag in {"docPr", "shape"}:
             inline.notes.append(office.Graphic(description=office.read_description(element)))
         elif tag == "instrText":
             found = _LINK_FIELD.findall(element.text or "")

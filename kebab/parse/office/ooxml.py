@@ -450,7 +450,7 @@ _FILE_NAMES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".svg", 
 
 def read_description(properties: Element) -> str:
     """Return the line with the description of a picture; empty for none or a file name."""
-    description = " ".join(properties.get("descr", "").split())
+    description = " ".join(properties.get("descr", properties.get("alt", "")).split())
     is_text = description and not description.lower().endswith(_FILE_NAMES)
     return f"Picture: {description}" if is_text else ""
 

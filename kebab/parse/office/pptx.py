@@ -81,7 +81,6 @@ def read_table(table: Element) -> list[list[str]]:
 
 _TITLES = frozenset({"title", "ctrTitle"})
 _LAYOUT = re.compile(r"ppt/slide(?:Layout|Master)s/[^/]+\.xml")
-_SHAPE, _TEXT = re.compile(rb"<p:sp>.*?</p:sp>", re.DOTALL), re.compile(rb"<a:t>([^<]+)")
 _NO_NOTES = frozenset({"sldImg", "sldNum", "hdr", "ftr", "dt"})
 """What a page of notes shows of its slide and of the deck."""
 
@@ -122,10 +121,11 @@ class _DeckReader:
             if slide is not None:
                 self._builder.begin_place(Place(0, number, of=len(parts)))
                 self._add_slide(slide, part, number)
-        for data in map(package.read, filter(_LAYOUT.fullmatch, package.names)):
-            for shape in _SHAPE.findall(data):
-                texts = _TEXT.findall(shape) if b"<p:ph" not in shape else ()
-                self._unread += (one.decode("utf-8", "replace") for one in texts)
+        for root in map(package.find_tree, filter(_LAYOUT.fullmatch, package.names)):
+            for shape in list_shapes(root):
+                if next(find_all(shape.element, "ph"), None) is None:  # else it asks for a text
+                    texts = find_all(shape.element, "t")
+                    self._unread += (shape.description, *(one.text or "" for one in texts))
         self._builder.leave_out_unknown(office.MASTERS, self._unread)
         self._builder.leave_out_unknown(office.ADDRESSES, self._addresses)
         return self._builder.build(path, package.read_metadata(), links=self._links)

@@ -58,10 +58,10 @@ _CHARACTERS = {
 _SYMBOLS = {b"~": " ", b"_": "-", b"\\": "\\", b"{": "{", b"}": "}"}
 _LEFT_OUT = split_names(
     "colortbl pict themedata listtable generator listoverridetable rsidtbl"
-    " xmlnstbl nonshppict ftnsep ftnsepc aftnsep aftnsepc private operator comment doccomm pgptbl"
+    " xmlnstbl nonshppict ftnsep ftnsepc aftnsep aftnsepc private operator pgptbl"
     " revtbl filetbl datafield nonesttables sp shprslt"
 )
-_UNREAD = split_names("fldinst tc xe rxe sv staticval")
+_UNREAD = split_names("fldinst tc xe rxe sv staticval comment doccomm company manager category")
 """Destinations whose text may be words of people."""
 _ASIDES = {
     **{f"{kind}{end}": kind for kind in ("header", "footer") for end in ("", "l", "r", "f")},

@@ -18,7 +18,7 @@ from kebab.parse.blocks import TextBuilder
 from kebab.parse.metadata import convert_properties
 from kebab.parse.pdf.grids import load_pdfium
 from kebab.parse.pdf.ocr import recognize_pages, write_model_text, write_recognized_text
-from kebab.parse.pdf.pages import PageReader, PageText, Segment, is_legible
+from kebab.parse.pdf.pages import MAX_ANNOTATIONS, PageReader, PageText, Segment, is_legible
 from kebab.parse.pdf.paragraphs import Bookmark, HeadingRules, LineJoiner, PageWriter
 from kebab.parse.pdf.rows import Row, build_rows, collect_tables
 
@@ -166,12 +166,27 @@ def _list_form_texts(document: Any) -> Iterator[str]:
             yield _TAG.sub(" ", packet.raw.decode("utf-8", "replace"))
 
 
-def list_attachments(document: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the names of the attached files, and the files, without those that are damaged."""
+def list_attachments(document: Any, data: bytes) -> Iterator[tuple[str, Any]]:
+    """Yield the names of the attached files, and the files, without those that are damaged.
+
+    They belong to the document or to an annotation of a page.
+    """
+    annotated = b"/EmbeddedFile" in data
     for index in range(document.count_attachments()):
         with suppress(RuntimeError):
             file = document.get_attachment(index)
             yield " ".join(file.get_name().split()), file
+    pdfium = load_pdfium()
+    for number in range(min(len(document), MAX_PAGES) if annotated else 0):
+        with suppress(RuntimeError):
+            page = document[number]
+            for index in range(min(pdfium.raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
+                note = pdfium.raw.FPDFPage_GetAnnot(page, index)
+                if handle := pdfium.raw.FPDFAnnot_GetFileAttachment(note):
+                    file = pdfium.PdfAttachment(handle, document)
+                    yield " ".join(file.get_name().split()), file
+                pdfium.raw.FPDFPage_CloseAnnot(note)
+            page.close()
 
 
 MAX_PAGES = 5_000
@@ -205,7 +220,7 @@ class PdfParser:
         with _LOCK, self._open(data) as document:
             total = len(document)
             pages = list(_read_pages(document, total))
-            attachments = dict(list_attachments(document))
+            attachments = dict(list_attachments(document, data))
             metadata = read_metadata(document.get_metadata_dict())
             bookmarks = read_bookmarks(document)
             forms = [*_list_form_texts(document)]

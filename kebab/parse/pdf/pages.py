@@ -123,7 +123,7 @@ class _Line(NamedTuple):
 
 
 _LINK, _FREE_TEXT, _POPUP, _WIDGET = 2, 3, 16, 20
-_MAX_ANNOTATIONS, _MAX_COMMENT_BYTES = 5_000, 20_000
+MAX_ANNOTATIONS, _MAX_COMMENT_BYTES = 5_000, 20_000
 _EMPTY_STRING = 2
 """The size of an empty string in bytes."""
 
@@ -133,7 +133,7 @@ def read_annotations(page: object) -> tuple[tuple[str, ...], bool]:
     c = load_pdfium().raw
     comments: dict[str, None] = {}
     is_drawn_over = False
-    for index in range(min(c.FPDFPage_GetAnnotCount(page), _MAX_ANNOTATIONS)):
+    for index in range(min(c.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
         note = c.FPDFPage_GetAnnot(page, index)
         kind = c.FPDFAnnot_GetSubtype(note)
         is_drawn_over = is_drawn_over or kind in {_FREE_TEXT, _WIDGET}
@@ -204,13 +204,13 @@ class PageReader:
         page = self._c.FPDF_LoadPage(self._document, index)
         try:
             comments, is_drawn_over = read_annotations(page)
+            links = islice(_list_addresses(self._document, page), MAX_ANNOTATIONS)
+            addresses = tuple(dict.fromkeys(links))
             if is_drawn_over:
                 # Makes a form with its values, and text boxes, a part of the page.
                 self._c.FPDFPage_Flatten(page, self._c.FLAT_NORMALDISPLAY)
                 self._c.FPDF_ClosePage(page)
                 page = self._c.FPDF_LoadPage(self._document, index)
-            links = islice(_list_addresses(self._document, page), _MAX_ANNOTATIONS)
-            addresses = tuple(dict.fromkeys(links))
             text = self._read_text(page, index + 1)
             return text._replace(comments=comments, addresses=addresses)
         finally:

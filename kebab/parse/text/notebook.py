@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from html import unescape
 from typing import Any
 
 from kebab.core.chunks import Place
@@ -15,6 +16,7 @@ from kebab.parse.text.markdown import MarkdownParser
 _MAX_CELLS = 20_000
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _TEXT_TYPES = ("text/markdown", "text/plain", "text/latex", "text")
+_TAG = re.compile(r"<[^<>]{0,1000}>")
 
 
 class NotebookParser:
@@ -40,6 +42,7 @@ class _NotebookReader:
         self._links: list[str] = []
         self._front = Metadata()
         self._shortened = 0
+        self._others: list[str] = []
         kernel = (("language_info", "name"), ("kernelspec", "language"))
         languages = (get_text(self._metadata.get(part), key) for part, key in kernel)
         self._language = next((one for one in languages if one and one.isprintable()), "")
@@ -55,6 +58,7 @@ class _NotebookReader:
                     self._builder.add_code(source, self._language)
                     for output in list_records(cell.get("outputs")):
                         text = _ANSI.sub("", _read_output(output)).strip("\n")
+                        self._others += _list_other_forms(output)
                         lines = text[:4_000].split("\n")[:40]
                         short = "\n".join(lines)
                         if len(short) < len(text):
@@ -70,6 +74,7 @@ class _NotebookReader:
                         self._front = document.metadata
                 else:
                     self._builder.add_code(source)
+        self._builder.leave_out_unknown("other forms of outputs", self._others)
         warnings = []
         if len(cells) > _MAX_CELLS:
             warnings.append(f"only the first {_MAX_CELLS:,} of {len(cells):,} cells are searched")
@@ -90,9 +95,17 @@ def _read_output(output: Mapping[str, Any]) -> str:
         return f"{output.get('ename', 'error')}: {output.get('evalue', '')}"
     data = output.get("data")
     shown: Mapping[str, Any] = data if isinstance(data, dict) else output
-    if any(str(kind).startswith(("image/", "application/pdf")) for kind in shown):
-        return ""
-    return next((text for kind in _TEXT_TYPES if (text := _join(shown.get(kind)))), "")
+    # The plain text of a picture is the name of a class.
+    is_picture = any(str(kind).startswith(("image/", "application/pdf")) for kind in shown)
+    kinds = _TEXT_TYPES[::2] if is_picture else _TEXT_TYPES
+    return next((text for kind in kinds if (text := _join(shown.get(kind)))), "")
+
+
+def _list_other_forms(output: Mapping[str, Any]) -> list[str]:
+    """Return the text of an output in HTML, and the traceback of an error."""
+    data = output.get("data")
+    page = _join(data.get("text/html")) if isinstance(data, dict) else ""
+    return [unescape(_TAG.sub(" ", page)), _ANSI.sub("", _join(output.get("traceback")))]
 
 
 def _join(text: object) -> str:

@@ -193,15 +193,19 @@ def test_the_files_of_a_note_are_members_of_the_note(tmp_path):
     assert next(iter(list_all(f"{path}!/Two.enex"))).endswith(".txt")
 
 
-def attach(body, name="/UF <FEFFAC00002E007400780074>", kind="/Type /EmbeddedFile"):
-    """Return a PDF with an attached file."""
+NAMES = "/Names << /EmbeddedFiles << /Names [(a) 3 0 R] >> >>"
+ON_PAGE = "/Annots [<< /Type /Annot /Subtype /FileAttachment /Rect [0 0 9 9] /FS 3 0 R >>]"
+
+
+def attach(body, name="/UF <FEFFAC00002E007400780074>", kind="/Type /EmbeddedFile", note=""):
+    """Return a PDF with a file that is attached to it, or to its page by a note."""
     file = f"<< {kind} /Length {len(body)} >>\nstream\n{body}\nendstream"
     objects = (
-        "<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles << /Names [(a) 3 0 R] >> >> >>",
+        f"<< /Type /Catalog /Pages 2 0 R {'' if note else NAMES} >>",
         "<< /Type /Pages /Kids [5 0 R] /Count 1 >>",
         f"<< /Type /Filespec /F (a.txt) {name} /EF << /F 4 0 R >> >>",
         file,
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] >>",
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] {note} >>",
     )
     return assemble({number: one.encode() for number, one in enumerate(objects, 1)}, 1)
 
@@ -211,6 +215,7 @@ def attach(body, name="/UF <FEFFAC00002E007400780074>", kind="/Type /EmbeddedFil
     [
         (attach("yams"), {"가.txt": b"yams"}),
         (attach("yams", name=""), {"a.txt": b"yams"}),
+        (attach("yams", note=ON_PAGE), {"가.txt": b"yams"}),
         (attach("yams", kind=""), {"가.txt": b"yams"}),
         (b"%PDF-1.7 /EmbeddedFile", {}),
     ],

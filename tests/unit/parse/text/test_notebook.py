@@ -53,6 +53,17 @@ def test_outputs_are_text_without_images_and_colours():
     assert "\x1b" not in text
 
 
+def test_forms_of_outputs_that_are_not_shown_are_named():
+    shown = {"image/png": "iVBOR", "text/plain": "<Figure>", "text/markdown": "**caption**"}
+    table = {"text/plain": "a", "text/html": "<td>b &amp;</td>"}
+    document = parse_cells(
+        code("x", {"data": shown}, {"data": table}, {"output_type": "error", "traceback": ["line 9"]})
+    )
+
+    assert "caption" in document.text
+    assert document.omissions == (("other forms of outputs", "b & line 9"),)
+
+
 def test_a_long_output_is_shortened():
     document = read_sample("tides.ipynb")
     assert "hour 39\n…" in document.text
