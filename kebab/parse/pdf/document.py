@@ -1,6 +1,5 @@
 """Parses PDF files with PDFium: text by pages, in reading order, with headings."""
 
-import ctypes
 import re
 import threading
 import unicodedata
@@ -10,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from kebab.core.chunks import Place
-from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.documents import Metadata, Omission, ParsedDocument
 from kebab.core.files import OCR_SETTING, OcrSettings
 from kebab.core.ports import PictureReader, describe_answers, format_origin, list_failures
 from kebab.limits.deadline import build_refusal
@@ -152,20 +151,6 @@ def read_bookmarks(document: Any) -> list[Bookmark]:
     return marks
 
 
-_TAG = re.compile(r"<[^<>]*>")
-
-
-def _list_form_texts(document: Any) -> Iterator[str]:
-    """Yield the texts of a form in XML (XFA), which PDFium does not show."""
-    c, size = load_pdfium().raw, ctypes.c_ulong()
-    for index in range(c.FPDF_GetXFAPacketCount(document.raw)):
-        c.FPDF_GetXFAPacketContent(document.raw, index, None, 0, size)
-        packet = ctypes.create_string_buffer(size.value)
-        c.FPDF_GetXFAPacketContent(document.raw, index, packet, len(packet), size)
-        if packet.raw.lstrip().startswith((b"<template", b"<xfa:datasets")):
-            yield _TAG.sub(" ", packet.raw.decode("utf-8", "replace"))
-
-
 def list_attachments(document: Any, data: bytes) -> Iterator[tuple[str, Any]]:
     """Yield the names of the attached files, and the files, without those that are damaged.
 
@@ -223,7 +208,7 @@ class PdfParser:
             attachments = dict(list_attachments(document, data))
             metadata = read_metadata(document.get_metadata_dict())
             bookmarks = read_bookmarks(document)
-            forms = [*_list_form_texts(document)]
+            has_forms = load_pdfium().raw.FPDF_GetXFAPacketCount(document.raw) > 0
             if self._ocr is not None:
                 pages = recognize_pages(document, pages, self._ocr, path)
         self._require_text(pages)
@@ -231,8 +216,10 @@ class PdfParser:
         if attachments and pages:
             label = f"Attachments: {', '.join(filter(None, attachments))}"
             pages[-1] = pages[-1]._replace(comments=(*pages[-1].comments, label))
-        document = self._build(pages, total, metadata, bookmarks, path, forms)
+        document = self._build(pages, total, metadata, bookmarks, path)
+        unread = (Omission("texts of forms in XML", ""),) * has_forms
         return document._replace(
+            omissions=(*document.omissions, *unread),
             warnings=(*document.warnings, *describe_answers(answers)),
             failures=list_failures(answers),
         )
@@ -266,7 +253,6 @@ class PdfParser:
         metadata: Metadata,
         bookmarks: Sequence[Bookmark],
         path: str,
-        forms: Sequence[str],
     ) -> ParsedDocument:
         pages = remove_running_heads(pages)
         rows = [build_rows(page.segments) for page in pages]
@@ -298,7 +284,6 @@ class PdfParser:
                 builder.leave_out_unread("pictures of text and broken fonts")
         addresses = (one.removeprefix("mailto:") for page in pages for one in page.addresses)
         builder.leave_out_unknown("addresses of links", addresses)
-        builder.leave_out_unknown("texts of forms in XML", forms)
         title = None if metadata.title else _find_title(rows, rules.body, joiner)
         return builder.build(path, metadata, title=title, warnings=_describe_losses(pages, total))
 

@@ -324,7 +324,6 @@ def _is_object(name: str, signature: str) -> bool:
     return name != "class" or not signature.islower() or "(" in signature or "." in signature
 
 
-_HEAD_COMMENT = re.compile(r"\.\. ([a-z]+): +(\S.*)")
 _ROLE_LINK = re.compile(r":(?:doc|download):`(?:[^`<>]{0,400}<)?!?([^`<>\n]{1,400})>?`")
 _TEXT_LINK = re.compile(r"`[^`<>]{0,400}<([^`<>\s]{1,400})>`_")
 _FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|#|//|.*_\Z", re.IGNORECASE)
@@ -338,16 +337,10 @@ class RstParser:
         decoded = decode(data)
         scanner = RstScanner(decoded.text)
         scanner.scan()
-        # Nikola writes fields as comments at the start: `.. title: A page`.
-        fields: dict[str, str] = {}
-        for line in decoded.text[:4096].lstrip().split("\n"):
-            match = _HEAD_COMMENT.match(line)
-            if match is None:
-                break
-            fields[match[1]] = match[2].strip()
-        fields |= scanner.fields
         links = (*scanner.links, *_find_inline_links(decoded.text))
-        return build_line_document(decoded, path, scanner.spans, read_metadata(fields), links)
+        return build_line_document(
+            decoded, path, scanner.spans, read_metadata(scanner.fields), links
+        )
 
 
 def _find_inline_links(text: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ Every function that reads HTML raises `ValueError` when the library refuses it, 
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from html import unescape
 from itertools import chain
@@ -29,7 +29,6 @@ from kebab.parse.web.html_page import (
     BLOCKS,
     DROP,
     NOT_CONTENT,
-    OUTSIDE,
     VOID,
     Page,
     decode_html,
@@ -40,10 +39,6 @@ from kebab.parse.web.html_page import (
     slice_tags,
 )
 
-_STYLE_NAME = re.compile(
-    r"\b[pP]\.(\w++)[^{}]{0,200}+\{[^{}]{0,40}style-name:\s*[\"']([^\"']+)[\"']"
-)
-_OUTLINE = re.compile(r"(?:개요|outline|heading|제목)\s*([1-9])", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
@@ -55,12 +50,6 @@ def find_target(tag: str) -> str:
     return unquote(unescape(value.partition("#")[0].partition("?")[0])).strip()
 
 
-def find_heading_classes(styles: str) -> dict[str, int]:
-    """Return the levels of the paragraph styles that Hangul exports as outline levels."""
-    found = ((name, _OUTLINE.match(style)) for name, style in _STYLE_NAME.findall(styles))
-    return {name: int(outline[1]) for name, outline in found if outline}
-
-
 _TOKEN = re.compile("<([^>]*)>([^<]*)")
 """A tag without its brackets, and the text behind it."""
 
@@ -68,7 +57,6 @@ _ATTRIBUTE = re.compile(' ([a-z]+)="([^"]*)"')
 _SCRIPT_TAGS = {"sup": SUPERSCRIPT, "/sup": END, "sub": SUBSCRIPT, "/sub": END}
 _LAYOUT = (' role="presentation"', ' role="none"')
 _TITLE_CLASS = re.compile(' class="(?:[^"]* )?(?:MsoTitle|title)(?: [^"]*)?"')
-_CLASS = re.compile(' class="([^"]+)"')
 _START = re.compile(r' start="(\d{1,6})"')
 _LINE_ENDS = frozenset({"br", "/div", "/p", "/li", "/tr"})
 _MAX_LINKS = 5_000
@@ -83,21 +71,11 @@ Action: TypeAlias = Callable[[str, str], bool | None]
 class Walker:
     """Writes the content of pages into a builder."""
 
-    def __init__(
-        self,
-        builder: TextBuilder,
-        heading_classes: Mapping[str, int] | None = None,
-        *,
-        level: int = 0,
-    ) -> None:
-        """Prepare for a builder; paragraphs of `heading_classes` are headings of these levels.
-
-        All headings are put `level` levels lower.
-        """
+    def __init__(self, builder: TextBuilder, level: int = 0) -> None:
+        """Prepare for a builder; all headings are put `level` levels lower."""
         self.flow = Flow(builder, level)
         self.links: dict[str, None] = {}
         """The targets of the links to other files, each once."""
-        self._heading_classes = heading_classes or {}
         self._tokens: Iterator[tuple[str, str]] = iter(())
         self._known: dict[str, Action | None] = {}
         self._actions = self._list_actions()
@@ -185,7 +163,6 @@ class Walker:
                 "[x] " if 'checked="true"' in tag else "[ ] "
             ),
             "en-crypt": self._skip,
-            "dialog": self._begin_dialog,
             "button": self._begin_button,
         }
 
@@ -279,13 +256,8 @@ class Walker:
 
     def _begin_paragraph(self, tag: str, _text: str) -> None:
         self.flow.end_paragraph()
-        found = _CLASS.search(tag) if tag != "p" else None
-        if found:
-            title = 1 if _TITLE_CLASS.search(tag) else 0
-            levels = (self._heading_classes.get(name, 0) for name in found[1].split())
-            level = title or max(levels, default=0)
-            if level:
-                self.flow.begin_heading(level)
+        if _TITLE_CLASS.search(tag):
+            self.flow.begin_heading(1)
 
     def _end_paragraph(self, *_: str) -> None:
         self.flow.end_heading()
@@ -300,15 +272,6 @@ class Walker:
         is_switch = ("aria-expanded" in tag or "aria-controls" in tag) and "haspopup" not in tag
         return not (is_switch or self.flow.heading) and self._skip(tag, text)
 
-    def _begin_dialog(self, tag: str, text: str) -> bool:
-        self.flow.end_paragraph()
-        return " open" not in tag and self._skip(tag, text)
-
-
-_FEW_CHARS = 200
-_CONTENT_SHARE = 0.2
-"""Content that is no longer than both is not believed, and the whole body is read."""
-
 
 class PageParts(NamedTuple):
     """The parts of a page, what its head says, and its links."""
@@ -319,7 +282,7 @@ class PageParts(NamedTuple):
 
 
 class HtmlParser:
-    """Parses HTML: the main content of a page as structured text."""
+    """Parses HTML: the content of a page as structured text."""
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document."""
@@ -335,17 +298,15 @@ class HtmlParser:
 
 
 def read_parts(text: str) -> PageParts:
-    """Return the main content of a page, and what its head says."""
+    """Return the content of a page, and what its head says."""
     builder = TextBuilder()
     page = Page(text)
     metadata = read_metadata(page.tree)
-    styles = find_heading_classes(text) if "style-name" in text else {}
-    walker = Walker(builder, styles)
+    walker = Walker(builder)
     walker.walk(page.extract_content())
-    if builder.length <= min(_FEW_CHARS, _CONTENT_SHARE * page.size):
-        page.omissions.pop(OUTSIDE, None)
+    if not builder.length:
         builder = TextBuilder()
-        walker = Walker(builder, styles)
+        walker = Walker(builder)
         walker.walk(page.extract_body())
     page.leave_out(builder)
     if metadata.title:

@@ -1,4 +1,4 @@
-"""Decodes HTML, parses it into a tree, and finds in it the metadata and the main content.
+"""Decodes HTML, parses it into a tree, and finds in it the metadata and what is no content.
 
 The content is handed on as the HTML that the parser serialises: every element has its end tag,
 and text and attributes have no stray angle brackets, so that it can be read in one linear pass.
@@ -8,11 +8,10 @@ import codecs
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from html import escape
 from itertools import accumulate
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from kebab.core.documents import Metadata
@@ -139,9 +138,6 @@ _RAW = re.compile(
 _NOSCRIPT = re.compile(r"<(/?)noscript>")
 _RAW_OR_SPAN = re.compile(f"{_RAW.pattern}|<(span[^>]*)>", re.DOTALL)
 
-_MAIN_SHARE = 0.25
-"""The least share of the visible text in a main element that is believed."""
-
 _HIDDEN = {
     "hidden": '[hidden],[aria-hidden="true"]',
     "display:none": '[style*="display:none"]',
@@ -153,7 +149,7 @@ _HIDDEN = {
 """By a text that such a page contains, the selectors of hidden elements."""
 
 _HIDDEN_SHARE = 0.5
-"""The largest share of the text that is left out as hidden; scripts show more than that."""
+"""The largest share of the text that is left out as hidden, or as for browsers without scripts."""
 
 _PANEL = re.compile(r"tab|panel|pane\b|accordion|collaps|answer|spoiler|detail", re.IGNORECASE)
 _NO_PANELS = frozenset({"dialog", "alertdialog", "menu", "navigation", "search"})
@@ -174,31 +170,13 @@ _DESCRIPTION = ",".join(
 _RAW_TEXT = "iframe,noembed,noframes,xmp,plaintext"
 """Elements whose text is not that of HTML, and is not read."""
 _MAX_SCRIPTS, _MAX_SCRIPT_CHARS = 20, 100_000
-OUTSIDE = "text outside of the main content"
-_NEVER_TEXT = frozenset({"script", "style", "template", "svg"})
 _FEWEST_CHARS = 20
 """The least text beside links that makes an element worth reading."""
 
 _PARTS = "script,style,noscript,template,svg,nav,header,footer,aside,main,article,[role]"
-_NAVIGATION = split_names("nav role=navigation role=search role=menu")
+_NAVIGATION = split_names("nav role=navigation role=search role=menu role=dialog role=alertdialog")
 _AROUND = split_names("header footer aside role=banner role=contentinfo role=complementary")
 _NO_TEXT = split_names("script style noscript template svg") | _NAVIGATION | _AROUND
-_SMALL = {
-    "<form": "form",
-    "dialog": "[role=dialog],[role=alertdialog]",
-    "cookie": "[class*=cookie],[id*=cookie]",
-    "consent": "[class*=consent],[id*=consent]",
-    "gdpr": "[class*=gdpr],[id*=gdpr]",
-    "onetrust": "[class*=onetrust],[id*=onetrust]",
-}
-"""By a text that such a page contains, the selectors of forms and requests for consent."""
-
-_BANNER = re.compile(
-    "(?:cookie|consent|gdpr|onetrust).{0,20}(?:banner|bar|notice|notification|popup|pop-up|modal|dialog"
-    "|overlay|law|message|wall|manager|sdk|alert|box|prompt|container|bottom|disclaimer|root)",
-    re.IGNORECASE,
-)
-_NEVER_SMALL = frozenset({"html", "body", "main", "article", "section"})
 _MAX_CHECKED = 2_000
 """The most elements whose size is measured, which takes time for nested ones."""
 
@@ -240,7 +218,6 @@ class Page:
         }
         self._around = [node for node in around if node.mem_id not in main]
         left_out = sum(map(_measure, _list_outermost(self._around)))
-        self._content = self._body
         self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
 
@@ -264,7 +241,7 @@ class Page:
         """
         skipped = _list_outermost([*self._around, *self.tree.css(f"[{DROP}]")][:_MAX_CHECKED])
         ignored = {one.mem_id for node in skipped for one in node.css(_LABELLED)}
-        nodes = [] if self._content is None else _list_nodes(self._content, _LABELLED)
+        nodes = [] if self._body is None else _list_nodes(self._body, _LABELLED)
         named = self.tree.css_first('link[rel="canonical"][href*="//"]')
         site = "/".join((named.attributes["href"] or "").split("/")[:3]) if named else " "
         for node in nodes:
@@ -285,46 +262,40 @@ class Page:
                         yield _TAG.sub(" ", json.loads(f'"{text}"', strict=False))
 
     def extract_content(self) -> str:
-        """Return the main content as HTML, with the elements marked that are not to be read.
+        """Return the content as HTML, with the elements marked that are not to be read.
 
-        Headers, footers and the like follow where they say something beside their links. The text
-        of all else is among the omissions.
+        These are hidden elements, navigation, and headers, footers and the like that say nothing
+        beside their links. Their text is among the omissions.
         """
         if self._body is None:
             return ""
         self._mark_hidden(self._body)
-        self._mark_banners(self._body)
-        root = self._find_main()
-        self._content = root or self._body
         self._omit("navigation", [node for node in self._around if _has_kind(node, _NAVIGATION)])
-        inside = "article header,article footer,article aside" if root is None else _PARTS
-        read = {node.mem_id for node in self._content.css(inside)}
-        outside = [node for node in self._around if _has_kind(node, _AROUND)]
-        self._omit(
-            "headers and footers", self._list_idle(one for one in outside if one.mem_id not in read)
-        )
-        self._omit(OUTSIDE, () if root is None else self._list_idle(self._list_beside(root)))
+        inside = self._body.css("article header,article footer,article aside")
+        read = {node.mem_id for node in inside}
+        around = (n for n in self._around if _has_kind(n, _AROUND) and n.mem_id not in read)
+        beside = self._list_beside()
+        for what, nodes in (("headers and footers", around), ("text beside the content", beside)):
+            self._omit(what, [node for node in nodes if not self._is_informative(node)])
         return self._write(self._body)
 
-    def _list_beside(self, root: "LexborNode") -> Iterator["LexborNode"]:
-        """Yield the elements beside an element, and beside those around it."""
-        node, parent = root, root.parent
-        while parent is not None and node.tag != "body":
-            for one in parent.iter():
-                if one.mem_id != node.mem_id and one.is_element_node and one.tag not in _NEVER_TEXT:
+    def _list_beside(self) -> Iterator["LexborNode"]:
+        """Yield the elements beside the main one, the longest of its kind, and those around it."""
+        nodes = [node for node in self._parts if _has_kind(node, {"main", "role=main"})]
+        nodes = nodes or [node for node in self._parts if node.tag == "article"]
+        node = max(nodes[:_MAX_CHECKED], key=lambda one: len(one.text()), default=None)
+        while node is not None and node.tag != "body" and node.parent is not None:
+            for one in node.parent.iter():
+                if one.mem_id != node.mem_id and one.is_element_node and _measure(one):
                     yield one
-            node, parent = parent, parent.parent
+            node = node.parent
 
-    def _omit(self, what: str, nodes: "Iterable[LexborNode]") -> None:
+    def _omit(self, what: str, nodes: "list[LexborNode]") -> None:
         """Mark elements that are not read, and keep their text as an omission."""
-        nodes = [*nodes]
         for node in nodes:
             node.attrs[DROP] = ""
         if text := " ".join(node.text(separator=" ") for node in nodes).strip():
             self.omissions[what] = f"{self.omissions.get(what, '')} {text}".strip()
-
-    def _list_idle(self, nodes: "Iterable[LexborNode]") -> "list[LexborNode]":
-        return [node for node in nodes if not self._is_informative(node)]
 
     def _is_informative(self, node: "LexborNode") -> bool:
         """Return whether an element has a title, or is mostly, and some words, no links."""
@@ -346,13 +317,14 @@ class Page:
         """Return the body as HTML, with what is for browsers without scripts if it is long."""
         html = _serialise(body, marked=marked)
         others = (node for node in self._parts if node.tag == "noscript")
-        is_long = sum(len(node.text().strip()) for node in others) > _MAIN_SHARE * self.size
+        is_long = sum(len(node.text().strip()) for node in others) > _HIDDEN_SHARE * self.size
         return _NOSCRIPT.sub(r"<\1div>", html) if is_long else html
 
     def _mark_hidden(self, body: "LexborNode") -> None:
-        nodes = self._list_present(body, _HIDDEN)[:_MAX_CHECKED]
+        present = ",".join(_HIDDEN[text] for text in _HIDDEN if text in self._text)
+        nodes = _list_nodes(body, present)[:_MAX_CHECKED] if present else ()
         hidden = _list_outermost(node for node in nodes if not self._is_panel(node))
-        # Scripts show what has more text than all else.
+        # A script shows what has more text than all else.
         if sum(map(_measure, hidden)) <= _HIDDEN_SHARE * self.size:
             self._omit("hidden elements", hidden)
 
@@ -364,50 +336,6 @@ class Page:
             return False
         names = f"{role} {attributes.get('class') or ''} {attributes.get('id') or ''}"
         return _PANEL.search(names) is not None and self._is_informative(node)
-
-    def _mark_banners(self, body: "LexborNode") -> None:
-        """Mark short forms and the requests for consent."""
-        for node in self._list_present(body, _SMALL)[:_MAX_CHECKED]:
-            attributes = node.attributes
-            names = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-            if node.tag in _NEVER_SMALL or "section" in names.split():
-                continue
-            is_banner = (attributes.get("role") or "").endswith("dialog") or _BANNER.search(names)
-            limit = 3_000 if is_banner else 300 if node.tag == "form" else 0
-            if limit and len(node.text()) <= limit:
-                self._omit("forms and banners", [node])
-
-    def _list_present(self, body: "LexborNode", selectors: Mapping[str, str]) -> "list[LexborNode]":
-        """Return the elements of the selectors whose text occurs in the page."""
-        present = ",".join(selectors[text] for text in selectors if text in self._text)
-        return _list_nodes(body, present) if present else []
-
-    def _find_main(self) -> "LexborNode | None":
-        """Return the element with the main content, None when it is the body."""
-        for kind in ("main", "article"):
-            nodes = [node for node in self._parts if _has_kind(node, {kind, f"role={kind}"})]
-            sizes = sorted(
-                ((len(node.text()), node) for node in nodes[:_MAX_CHECKED]),
-                key=itemgetter(0),
-                reverse=True,
-            )
-            size, best = sizes[0] if sizes else (0, None)
-            if best is None or size < _MAIN_SHARE * self.size:
-                continue
-            inner = {node.mem_id for node in best.css("main,article,[role]")}
-            others = [other for other, node in sizes[1:] if node.mem_id not in inner]
-            if max(others, default=0) * 2 >= size or self._is_outweighed(best, size):
-                return None
-            return best
-        return None
-
-    def _is_outweighed(self, main: "LexborNode", size: int) -> bool:
-        """Return whether more text that is no link stands outside of an element than inside."""
-        if size * 2 >= self.size or self._body is None:
-            return False
-        inside = {node.mem_id for node in main.css("a")}
-        links = sum(len(one.text()) for one in self._body.css("a") if one.mem_id not in inside)
-        return self.size - size - links > size and self._body.css_first("h1") is not None
 
 
 def _close_elements(text: str) -> str:
@@ -484,7 +412,7 @@ def slice_tags(html: str, size: int = 1 << 15) -> Iterator[str]:
 
 
 NOT_CONTENT = split_names(
-    "audio canvas colgroup datalist head map meter noscript object option progress"
+    "audio canvas colgroup datalist dialog head map meter noscript object option progress"
     " rp rt select template textarea title video"
 )
 """The elements that are never read."""
@@ -493,7 +421,7 @@ VOID = split_names("area base br col embed hr img input link meta source track w
 """The elements without an end tag."""
 
 BLOCKS = split_names(
-    "address article aside body caption center dd details dialog dir div fieldset"
+    "address article aside body caption center dd details dir div fieldset"
     " figcaption figure footer form header hgroup hr legend main menu nav optgroup p"
     " search section summary tbody tfoot thead"
 )

@@ -57,7 +57,9 @@ def test_forms_of_outputs_that_are_not_shown_are_named():
     shown = {"image/png": "iVBOR", "text/plain": "<Figure>", "text/markdown": "**caption**"}
     table = {"text/plain": "a", "text/html": "<td>b &amp;</td>"}
     document = parse_cells(
-        code("x", {"data": shown}, {"data": table}, {"output_type": "error", "traceback": ["line 9"]})
+        code(
+            "x", {"data": shown}, {"data": table}, {"output_type": "error", "traceback": ["line 9"]}
+        )
     )
 
     assert "caption" in document.text

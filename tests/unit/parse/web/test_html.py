@@ -80,9 +80,9 @@ def test_an_export_of_hangul_has_words_headings_and_tables():
 
     assert document.encoding == "cp949"
     assert document.lang == "ko"
-    assert document.text.startswith("# 점검 결과\n\n동해 등대의")
+    assert document.text.startswith("점검 결과\n\n동해 등대의")
     assert "닦는다. 숨뱉기 똠방각하." in document.text
-    assert "## 전구 교체" in document.text
+    assert "\n전구 교체" in document.text
     assert "| 속초 | 3월 9일 |" in document.text
 
 
@@ -119,9 +119,9 @@ def test_a_fragment_is_read_whole():
     assert builder.build("a").text == "a\n\nb"
 
 
-def build(html, classes=None):
+def build(html):
     builder = TextBuilder()
-    Walker(builder, classes).walk(Page(html).extract_body())
+    Walker(builder).walk(Page(html).extract_body())
     return builder.build("a.html")
 
 
@@ -251,10 +251,6 @@ def test_what_is_no_content_is_left_out(junk):
     assert builder.build("a.html").text.split() == ["before", "after"]
 
 
-def test_an_open_dialog_is_read():
-    assert write("<dialog open>a</dialog>") == "a"
-
-
 @pytest.mark.parametrize(
     ("markup", "text"),
     [
@@ -300,10 +296,8 @@ def test_signatures_are_headings_below_the_last_heading():
     ]
 
 
-def test_styles_of_paragraphs_can_be_headings():
-    document = build("<p class='a H2'>A</p><p class=MsoTitle>B</p><p class=c>C", {"H2": 2})
-
-    assert document.text == "## A\n\n# B\n\nC"
+def test_a_paragraph_can_be_the_title():
+    assert write("<p class=MsoTitle>B</p><p class=c>C") == "# B\n\nC"
 
 
 def test_a_heading_as_long_as_a_page_is_a_paragraph():
