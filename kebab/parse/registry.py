@@ -161,7 +161,7 @@ PARSERS: Mapping[str, Parser] = {
     media.PPT: LazyParser(
         "ppt-v4", "office.old_office:OldOfficeParser", "ppt", extra="office", isolated=True
     ),
-    media.MSG: LazyParser("msg-v8", "mail.outlook:MsgParser", extra="office", isolated=True),
+    media.MSG: LazyParser("msg-v8", "mail.message:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
     "text/html": LazyParser("html-v8", "web.html:HtmlParser", isolated=True),
     media.PPTX: LazyParser("pptx-v8", "office.pptx:PptxParser", isolated=True),

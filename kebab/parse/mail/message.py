@@ -13,7 +13,7 @@ from email.utils import getaddresses, parsedate_to_datetime
 from itertools import islice, repeat
 from mimetypes import MimeTypes
 
-from kebab.core.documents import Metadata, ParsedDocument
+from kebab.core.documents import Metadata, Omission, ParsedDocument
 from kebab.core.files import get_suffix
 from kebab.core.media import EMAIL as _MESSAGE
 from kebab.core.media import detect_media_type, get_media_type
@@ -21,7 +21,7 @@ from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import build_refusal
 from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import decode
-from kebab.parse.mail.packs import UNPACKERS, parse_message
+from kebab.parse.mail.outlook import UNPACKERS, convert_message, has_headers, parse_message
 from kebab.parse.web.html import add_fragment, read_parts
 from kebab.parse.web.html_page import decode_as, decode_html
 from kebab.source.content import describe_unsupported
@@ -328,12 +328,6 @@ class MhtmlParser:
         )
 
 
-_HEADER = re.compile(rb"[!-9;-~]{1,76}:")
-_KNOWN_HEADER = re.compile(
-    rb"^(?:from|to|subject|date|message-id|received|return-path|mime-version|content-type"
-    rb"|delivered-to|reply-to|x-[\w-]+):",
-    re.IGNORECASE | re.MULTILINE,
-)
 _APPLE_LENGTH = re.compile(rb"\s{0,20}(\d{1,12})[ \t]*\r?\n")
 _NOT_MAIL = "no e-mail: it has no headers"
 _MAY_HAVE_FILES = re.compile(
@@ -384,10 +378,14 @@ class EmailParser:
         return builder.build(path, metadata, warnings=warnings)
 
 
-def has_headers(data: bytes) -> bool:
-    """Return whether the bytes begin with the headers of a message."""
-    head = data[:65_536].lstrip(b"\r\n \t\xef\xbb\xbf")
-    first = head.partition(b"\n")[0]
-    block = re.split(rb"\r?\n\r?\n", head, maxsplit=1)[0]
-    begins = _HEADER.match(first) is not None or first.startswith(b"From ")
-    return begins and _KNOWN_HEADER.search(block) is not None
+class MsgParser(EmailParser):
+    """Parses a message of Outlook as the e-mail that its properties make."""
+
+    def parse(self, data: bytes, path: str) -> ParsedDocument:
+        """Return the document."""
+        converted, warnings = convert_message(data)
+        document = super().parse(converted, path)
+        unread = (Omission(one, "") for one in warnings)
+        return document._replace(
+            warnings=(*document.warnings, *warnings), omissions=(*document.omissions, *unread)
+        )

@@ -214,10 +214,11 @@ class Page:
         main = {
             node.mem_id
             for node in around[:_MAX_CHECKED]
-            if (_measure(node) - _measure_links(node)) * 2 > size
+            if len(node.text()) * 2 > size and (_measure(node) - _measure_links(node)) * 2 > size
         }
         self._around = [node for node in around if node.mem_id not in main]
-        left_out = sum(map(_measure, _list_outermost(self._around)))
+        frames = (one for one in self._around if _has_kind(one, _NAVIGATION | _AROUND))
+        left_out = sum(map(_measure, _list_outermost(frames)))
         self.size = max(0, size - left_out)
         """The code points of the text outside scripts, styles and navigation."""
 

@@ -4,8 +4,7 @@ from base64 import b64encode
 import pytest
 
 from kebab.errors.catalog import ParseFailed
-from kebab.parse.mail.message import EmailParser
-from kebab.parse.mail.outlook import MsgParser
+from kebab.parse.mail.message import EmailParser, MsgParser
 from tests.unit.parse.office.compound_files import build_compound, build_msg
 from tests.unit.parse.office.test_old_office import parse_sample
 
