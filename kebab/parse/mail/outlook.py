@@ -118,6 +118,8 @@ def _read_properties(data: bytes, codec: str) -> Iterator[tuple[int, bytes]]:
             is_variable = kind & ~_MANY in _VARIABLE
             for _ in range(read_number() if is_variable or kind & _MANY else 1):
                 size = read_number() if is_variable else _SIZES.get(kind & ~_MANY, len(data))
+                if at > len(data):
+                    return
                 if is_variable:
                     value, form = data[at : at + size], codecs.get(kind & ~_MANY)
                     yield name, value.decode(form, "replace").encode() if form else value

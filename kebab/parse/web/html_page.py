@@ -375,7 +375,8 @@ def _list_outermost(nodes: "Iterable[LexborNode]") -> "list[LexborNode]":
 
 
 def _measure_links(node: "LexborNode") -> int:
-    return sum(len(one.text().strip()) for one in node.css("a,button,option,nav"))
+    links = _list_outermost(node.css("a,button,option,nav"))
+    return sum(len(one.text().strip()) for one in links)
 
 
 def _measure(node: "LexborNode") -> int:
