@@ -156,13 +156,12 @@ def list_attachments(document: Any, data: bytes) -> Iterator[tuple[str, Any]]:
 
     They belong to the document or to an annotation of a page.
     """
-    annotated = b"/EmbeddedFile" in data
     for index in range(document.count_attachments()):
         with suppress(RuntimeError):
             file = document.get_attachment(index)
             yield " ".join(file.get_name().split()), file
     pdfium = load_pdfium()
-    for number in range(min(len(document), MAX_PAGES) if annotated else 0):
+    for number in range(min(len(document), MAX_PAGES) if b"/EmbeddedFile" in data else 0):
         with suppress(RuntimeError):
             page = document[number]
             for index in range(min(pdfium.raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):

@@ -375,8 +375,7 @@ def _list_outermost(nodes: "Iterable[LexborNode]") -> "list[LexborNode]":
 
 
 def _measure_links(node: "LexborNode") -> int:
-    links = _list_outermost(node.css("a,button,option,nav"))
-    return sum(len(one.text().strip()) for one in links)
+    return sum(map(_measure, _list_outermost(node.css("a,button,option,nav"))))
 
 
 def _measure(node: "LexborNode") -> int:
