@@ -50,6 +50,14 @@ def test_what_holds_most_of_the_text_is_read(html):
     assert not {"keeper", "whole"}.intersection(" ".join(read_omissions(html)).split())
 
 
+@pytest.mark.parametrize("main", ["<main>{}</main>", "<p role=main>{}</p>", "<article>{}</article>"])
+def test_what_says_nothing_beside_the_main_element_is_left_out(main):
+    beside = "<p>Share</p><p>The keeper of the lamp lives here.</p>"
+
+    assert [*read_omissions(f"<div>{beside}</div>{main.format(LONG)}<p>Next")] == ["Next"]
+    assert [*read_omissions(f"{beside}<div>{main.format(LONG)}</div>")] == ["Share"]
+
+
 def read_omissions(html):
     page = Page(html)
     page.extract_content()
