@@ -110,6 +110,7 @@ SILENT = [
     (Say("Check ", Pause(60), "it"), IMPATIENT, "next_token"),
     (Say("x", thinking=["hm "] * 9_000, drip=1, drip_s=0.02), IMPATIENT_IN_ALL, "answer"),
     (Answer(body=b'{"mess' * 9_000, pieces_s=0.05), IMPATIENT, "first_token"),
+    (Answer(body=b"x" * 9_000, status=500, pieces_s=0.05), IMPATIENT, "first_token"),
     (
         Say(*(one for _ in range(900) for one in (Raw(b"\n"), Pause(0.05)))),
         IMPATIENT,
