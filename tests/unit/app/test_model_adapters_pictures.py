@@ -112,6 +112,7 @@ def test_only_the_pages_of_a_pdf_without_text_are_read(desk, server):
 FAILURES: dict[str, tuple[Any, dict[str, Any], str, int]] = {
     "no such model": (None, {"models__vision": "absent"}, "model_not_pulled", 0),
     "slow": (Say("late", held_s=30), {"models__llm__first_token_s": 0.2}, "timeout", 1),
+    "empty": (Say(""), {}, "model_protocol", 1),
     "declined": (Say("I'm sorry, I can't assist with this image."), {}, "model_rejected", 1),
 }
 
