@@ -216,9 +216,10 @@ def test_a_model_of_ollama_that_can_only_embed_is_refused():
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
-def test_the_server_is_checked_before_a_prompt_is_sent(provider):
+def test_the_server_is_checked_before_a_prompt_is_sent(provider, monkeypatch):
+    monkeypatch.setattr("kebab.llm.server_check._SILENCE_S", 0.2)
     with greeting(b"SSH-2.0-x\r\n") as url:
-        said = settings(provider=provider, endpoint=url, connect_s=0.3)
+        said = settings(provider=provider, endpoint=url, connect_s=1.0)
         with pytest.raises(ModelUnreachable, match="does not answer"):
             say(build_language_model(said))
 

@@ -111,6 +111,7 @@ def test_only_the_pages_of_a_pdf_without_text_are_read(desk, server):
 
 FAILURES: dict[str, tuple[Any, dict[str, Any], str, int]] = {
     "no such model": (None, {"models__vision": "absent"}, "model_not_pulled", 0),
+    "no vision": (None, {"models__vision": "blind"}, "model_rejected", 0),
     "slow": (Say("late", held_s=30), {"models__llm__first_token_s": 0.2}, "timeout", 1),
     "empty": (Say(""), {}, "model_protocol", 1),
     "declined": (Say("I'm sorry, I can't assist with this image."), {}, "model_rejected", 1),
@@ -120,6 +121,7 @@ FAILURES: dict[str, tuple[Any, dict[str, Any], str, int]] = {
 @pytest.mark.parametrize("failure", FAILURES)
 def test_a_failure_costs_the_picture_and_is_tried_again(desk, server, failure):
     step, others, code, asked = FAILURES[failure]
+    server.install(EYES, "blind:latest")
     desk.write("bread.md", "Sourdough rests.\n")
     (desk.notes / "shop.png").write_bytes(draw())
     if step:
