@@ -50,7 +50,9 @@ def test_what_holds_most_of_the_text_is_read(html):
     assert not {"keeper", "whole"}.intersection(" ".join(read_omissions(html)).split())
 
 
-@pytest.mark.parametrize("main", ["<main>{}</main>", "<p role=main>{}</p>", "<article>{}</article>"])
+@pytest.mark.parametrize(
+    "main", ["<main>{}</main>", "<p role=main>{}</p>", "<article>{}</article>"]
+)
 def test_what_says_nothing_beside_the_main_element_is_left_out(main):
     beside = "<p>Share</p><p>The keeper of the lamp lives here.</p>"
 
