@@ -350,10 +350,12 @@ def load_message(data: bytes) -> Message:
         is_file = part.get_content_maintype() == "text" and find_file_name(part)
         unpack = None if is_file else UNPACKERS.get(part.get_content_type())
         if unpack and (inner := unpack(read_payload(part))):
+            if unpack is UNPACKERS["text/plain"] and "content-type" in part:
+                inner[0].replace_header("Content-Type", part["content-type"])
             for name in ("content-type", "content-transfer-encoding", "content-disposition"):
                 del part[name]
             part["Content-Type"] = "multipart/mixed"
-            part.set_payload(inner)
+            part.set_payload([*inner])
     return message
 
 

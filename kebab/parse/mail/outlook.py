@@ -126,7 +126,7 @@ def _read_properties(data: bytes, codec: str) -> Iterator[tuple[int, bytes]]:
                 at += -(-size // 4) * 4
 
 
-def _read_pack(data: bytes) -> list[Message | str]:
+def _read_pack(data: bytes) -> list[Message]:
     """Return the text and the files of a message that Outlook has packed as `winmail.dat`."""
     groups: list[dict[int, bytes]] = [{}]
     at = 6
@@ -137,7 +137,7 @@ def _read_pack(data: bytes) -> list[Message | str]:
         groups[-1][attribute] = data[at + 9 : at + 9 + size]
         at += 11 + size
     codec = find_page_codec(int.from_bytes(groups[0].get(_CODE_PAGES, b"")[:4], "little"))
-    parts: list[Message | str] = []
+    parts: list[Message] = []
     body = dict(_read_properties(groups[0].get(_PACKED_PROPERTIES, b""), codec))
     text = groups[0].get(_BODY, b"").decode(codec, "replace").rstrip("\0")
     if text := text or read_rtf(body.get(_RTF, b"")):
@@ -160,8 +160,8 @@ _DATA = b"\x06\x09*\x86H\x86\xf7\r\x01\x07\x01"
 _CONTENT, _PIECES, _PIECE = 0xA0, 0x24, 0x04
 
 
-def _read_signed(data: bytes) -> list[Message | str]:
-    """Return the message that a signature contains; nothing for one that is encrypted."""
+def _read_signed(data: bytes) -> list[Message]:
+    """Return the message that a signature contains; nothing for a file, or if it is encrypted."""
     start = data.find(_DATA) + len(_DATA)
     pieces, at = [], start
     while data.startswith(_DATA, start - len(_DATA)) and at + 1 < len(data):
@@ -174,27 +174,32 @@ def _read_signed(data: bytes) -> list[Message | str]:
             at += size
         elif tag not in {_CONTENT, _PIECES}:
             break
-    return [parse_message(b"".join(pieces))] if pieces else []
+    content = b"".join(pieces)
+    return [parse_message(content)] if has_headers(content) else []
 
 
 _CODED = re.compile(
-    rb"^begin [0-7]{3,4} (\S[^\r\n]{0,200})\r?\n((?:[ -`]{1,62}\r?\n)+)end\b", re.MULTILINE
+    rb"^begin [0-7]{3,4} (\S[^\r\n]{0,200})\r?\n((?:[ -`]{0,62}\r?\n)+)end\b", re.MULTILINE
 )
 
 
-def _read_coded(data: bytes) -> list[Message | str]:
+def _read_coded(data: bytes) -> list[Message]:
     """Return a text and the files that uuencode has put into it; nothing without files."""
-    files = [*_CODED.finditer(data)]
-    parts: list[Message | str] = [build_part("text/plain", _CODED.sub(b"", data))] if files else []
-    for file in files:
-        name, content = file[1].decode("utf-8", "replace").strip(), b""
-        with suppress(binascii.Error):
-            content = b"".join(map(binascii.a2b_uu, file[2].splitlines()))
-        parts.append(build_part(guess_type(name)[0] or "", content, name=name))
-    return parts
+    files: list[Message] = []
+
+    def take(file: re.Match[bytes]) -> bytes:
+        name = file[1].decode("utf-8", "replace").strip()
+        with suppress(binascii.Error):  # it is text
+            content = b"".join(binascii.a2b_uu(line) for line in file[2].splitlines() if line)
+            files.append(build_part(guess_type(name)[0] or "", content, name=name))
+            return b""
+        return file[0]
+
+    rest = _CODED.sub(take, data)
+    return [build_part("text/plain", rest), *files] if files else []
 
 
-UNPACKERS: Mapping[str, Callable[[bytes], list[Message | str]]] = {
+UNPACKERS: Mapping[str, Callable[[bytes], list[Message]]] = {
     **dict.fromkeys(("application/ms-tnef", "application/vnd.ms-tnef"), _read_pack),
     **dict.fromkeys(("application/pkcs7-mime", "application/x-pkcs7-mime"), _read_signed),
     "text/plain": _read_coded,
@@ -202,14 +207,12 @@ UNPACKERS: Mapping[str, Callable[[bytes], list[Message | str]]] = {
 """By the type of a part, what returns the texts and the files in it, empty for none."""
 
 
+_HEADER = re.compile(rb"[!-9;-~]{1,76}:")
 _KNOWN_HEADER = re.compile(
     rb"^(?:from|to|subject|date|message-id|received|return-path|mime-version|content-type"
     rb"|delivered-to|reply-to|x-[\w-]+):",
     re.IGNORECASE | re.MULTILINE,
 )
-
-
-_HEADER = re.compile(rb"[!-9;-~]{1,76}:")
 
 
 def has_headers(data: bytes) -> bool:

@@ -127,20 +127,31 @@ def test_a_message_within_its_signature_is_read(in_pieces):
     assert parse_packed("application/pkcs7-mime", data).endswith("The lamp burns all night.")
 
 
-def test_an_encrypted_message_is_an_attachment():
-    data = b"\x06\t*\x86H\x86\xf7\r\x01\x07\x01\x30\x03\x04\x01x"
+@pytest.mark.parametrize("content", [b"\x30\x03\x04\x01x", b"\xa0\x80\x04\x05%PDF-"])
+def test_an_encrypted_message_and_a_signed_file_are_attachments(content):
+    data = b"\x06\t*\x86H\x86\xf7\r\x01\x07\x01" + content
 
     assert "Attachments" in parse_packed("application/pkcs7-mime; name=smime.p7m", data)
 
 
-def test_files_that_uuencode_has_put_into_a_text_are_attached():
-    email = b"Subject: s\n\nBefore.\nbegin 644 a.csv\n#86)C\n`\nend\nBehind.\n"
+CODED = b"begin 644 a.csv\n#86)C\n%s\nend\nBehind.\n"
+
+
+@pytest.mark.parametrize("last", [b"`", b" ", b""])
+def test_files_that_uuencode_has_put_into_a_text_are_attached(last):
+    email = b"Subject: s\nContent-Type: text/plain; charset=iso-8859-2\n\nZa\xbf\xf3\xb3\xe6.\n"
 
     assert (
         EmailParser()
-        .parse(email, "a.eml")
-        .text.endswith("Before.\n\nBehind.\n\nAttachments:\n\n- a.csv (text/csv, 3 bytes)")
+        .parse(email + CODED % last, "a.eml")
+        .text.endswith("Zażółć.\n\nBehind.\n\nAttachments:\n\n- a.csv (text/csv, 3 bytes)")
     )
+
+
+def test_what_uuencode_has_not_written_is_text():
+    email = b"Subject: s\n\n" + CODED % b'"THE LAMP BURNS\n`'
+
+    assert EmailParser().parse(email, "a.eml").text.endswith("LAMP BURNS\n`\nend\nBehind.")
 
 
 def test_a_file_of_another_kind_is_no_message():
