@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from html import unescape
-from itertools import chain
 from typing import NamedTuple, TypeAlias
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element, SubElement
@@ -36,7 +35,6 @@ from kebab.parse.web.html_page import (
     is_left_out,
     read_metadata,
     shorten_title,
-    slice_tags,
 )
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
@@ -83,7 +81,7 @@ class Walker:
 
     def walk(self, html: str) -> None:
         """Write the content of serialised HTML."""
-        self._tokens = chain.from_iterable(map(_TOKEN.findall, slice_tags(html)))
+        self._tokens = ((one[1], one[2]) for one in _TOKEN.finditer(html))
         inline, known = self.flow.inline, self._known
         for tag, text in self._tokens:
             action = known.get(tag, _UNKNOWN)

@@ -136,10 +136,10 @@ _RAW = re.compile(
     r"<(script|style|iframe|noembed|noframes|xmp|plaintext)\b[^>]*>.*?</\1>|<!--.*?-->", re.DOTALL
 )
 _NOSCRIPT = re.compile(r"<(/?)noscript>")
-_RAW_OR_SPAN = re.compile(f"{_RAW.pattern}|<(span[^>]*)>", re.DOTALL)
 
 _HIDDEN = {
     "hidden": '[hidden],[aria-hidden="true"]',
+    "<dialog": "dialog:not([open])",
     "display:none": '[style*="display:none"]',
     "display: none": '[style*="display: none"]',
     "visibility:hidden": '[style*="visibility:hidden"]',
@@ -152,7 +152,6 @@ _HIDDEN_SHARE = 0.5
 """The largest share of the text that is left out as hidden, or as for browsers without scripts."""
 
 _PANEL = re.compile(r"tab|panel|pane\b|accordion|collaps|answer|spoiler|detail", re.IGNORECASE)
-_NO_PANELS = frozenset({"dialog", "alertdialog", "menu", "navigation", "search"})
 _UNSHOWN = ("alt", "title", "aria-label", "placeholder", "value", "label", "srcdoc")
 """The attributes with words of people that are not read."""
 _LABELLED = (
@@ -271,13 +270,14 @@ class Page:
         if self._body is None:
             return ""
         self._mark_hidden(self._body)
-        self._omit("navigation", [node for node in self._around if _has_kind(node, _NAVIGATION)])
+        navigation = (node for node in self._around if _has_kind(node, _NAVIGATION))
+        self._omit("navigation", _list_outermost(navigation))
         inside = self._body.css("article header,article footer,article aside")
         read = {node.mem_id for node in inside}
         around = (n for n in self._around if _has_kind(n, _AROUND) and n.mem_id not in read)
         beside = self._list_beside()
         for what, nodes in (("headers and footers", around), ("text beside the content", beside)):
-            self._omit(what, [node for node in nodes if not self._is_informative(node)])
+            self._omit(what, _list_outermost(nodes, self._is_informative))
         return self._write(self._body)
 
     def _list_beside(self) -> Iterator["LexborNode"]:
@@ -324,19 +324,16 @@ class Page:
     def _mark_hidden(self, body: "LexborNode") -> None:
         present = ",".join(_HIDDEN[text] for text in _HIDDEN if text in self._text)
         nodes = _list_nodes(body, present)[:_MAX_CHECKED] if present else ()
-        hidden = _list_outermost(node for node in nodes if not self._is_panel(node))
+        hidden = _list_outermost(nodes, self._is_panel)
         # A script shows what has more text than all else.
         if sum(map(_measure, hidden)) <= _HIDDEN_SHARE * self.size:
             self._omit("hidden elements", hidden)
 
     def _is_panel(self, node: "LexborNode") -> bool:
         """Return whether a hidden element is a part of the content that a click shows."""
-        attributes = node.attributes
-        role = attributes.get("role") or ""
-        if role in _NO_PANELS:
-            return False
-        names = f"{role} {attributes.get('class') or ''} {attributes.get('id') or ''}"
-        return _PANEL.search(names) is not None and self._is_informative(node)
+        names = " ".join(node.attributes.get(name) or "" for name in ("role", "class", "id"))
+        is_named = _PANEL.search(names) is not None and not _has_kind(node, _NAVIGATION)
+        return is_named and self._is_informative(node)
 
 
 def _close_elements(text: str) -> str:
@@ -363,12 +360,14 @@ def _list_nodes(root: "LexborNode", selector: str) -> "list[LexborNode]":
     return list({node.mem_id: node for node in root.css(selector)}.values())
 
 
-def _list_outermost(nodes: "Iterable[LexborNode]") -> "list[LexborNode]":
-    """Return the elements, which are in order, that are within none of those before them."""
+def _list_outermost(
+    nodes: "Iterable[LexborNode]", is_kept: "Callable[[LexborNode], bool]" = lambda _: False
+) -> "list[LexborNode]":
+    """Return the elements in order but those that are kept, or are within one before them."""
     outer: list[LexborNode] = []
     inner: set[int] = set()
     for node in nodes:
-        if node.mem_id not in inner:
+        if node.mem_id not in inner and not is_kept(node):
             outer.append(node)
             inner.update(one.mem_id for one in node.css("*"))
     return outer
@@ -390,30 +389,13 @@ def _has_kind(node: "LexborNode", kinds: Collection[str]) -> bool:
 
 
 def _serialise(node: "LexborNode", *, marked: bool = True) -> str:
-    """Return the HTML of an element without comments and elements with other content than HTML.
-
-    The tags of spans, which mean nothing, are removed too unless one of them is left out.
-    """
+    """Return the HTML of an element without comments and elements with other content than HTML."""
     html = node.html or ""
-    html = html if marked else html.replace(f' {DROP}=""', "")
-    parts = _RAW_OR_SPAN.split(html)
-    if any(is_left_out("span", tag) for tag in {*parts[2::3]} - {None}):
-        return _RAW.sub("", html)
-    return "".join(parts[::3]).replace("</span>", "")
-
-
-def slice_tags(html: str, size: int = 1 << 15) -> Iterator[str]:
-    """Yield serialised HTML in parts that end before a tag."""
-    start = 0
-    while start < len(html):
-        end = html.find("<", min(start + size, len(html)))
-        end = len(html) if end < 0 else end
-        yield html[start:end]
-        start = end
+    return _RAW.sub("", html if marked else html.replace(f' {DROP}=""', ""))
 
 
 NOT_CONTENT = split_names(
-    "audio canvas colgroup datalist dialog head map meter noscript object option progress"
+    "audio canvas colgroup datalist head map meter noscript object option progress"
     " rp rt select template textarea title video"
 )
 """The elements that are never read."""
@@ -422,7 +404,7 @@ VOID = split_names("area base br col embed hr img input link meta source track w
 """The elements without an end tag."""
 
 BLOCKS = split_names(
-    "address article aside body caption center dd details dir div fieldset"
+    "address article aside body caption center dd details dialog dir div fieldset"
     " figcaption figure footer form header hgroup hr legend main menu nav optgroup p"
     " search section summary tbody tfoot thead"
 )

@@ -34,6 +34,13 @@ def test_the_header_and_notes_of_an_article_are_kept():
     assert DROP not in Page(html + "<p>" + "long text " * 40).extract_content()
 
 
+def test_a_dialog_is_read_when_it_is_open():
+    content = extract(f"<dialog>Closed</dialog><dialog open>Open</dialog><p>{LONG}</p>")
+
+    assert content.count(DROP) == 1
+    assert content.index(DROP) < content.index("Closed")
+
+
 LONG = "The lamp burns all night, and the keeper writes it down in his book. " * 4
 
 
