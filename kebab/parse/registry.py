@@ -157,7 +157,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/markdown": MarkdownParser(),
     "text/plain": TextParser(),
     media.DOCX: LazyParser("docx-v8", "office.docx:DocxParser", isolated=True),
-    media.DOC: LazyParser("doc-v6", "office.old_office:DocParser", extra="office", isolated=True),
+    media.DOC: LazyParser("doc-v7", "office.old_office:DocParser", extra="office", isolated=True),
     media.PPT: LazyParser(
         "ppt-v4", "office.old_office:OldOfficeParser", "ppt", extra="office", isolated=True
     ),
@@ -168,8 +168,8 @@ PARSERS: Mapping[str, Parser] = {
     media.ODT: LazyParser("odt-v6", "office.odf:OdtParser", isolated=True),
     media.ODP: LazyParser("odp-v7", "office.odf:OdpParser", isolated=True),
     **dict.fromkeys((media.XLSX, media.XLSB, media.XLS, media.ODS), _SHEETS),
-    "application/epub+zip": LazyParser("epub-v7", "web.epub:EpubParser", isolated=True),
-    media.ENEX_NOTE: LazyParser("enex-v6", "exports:EnexParser", isolated=True),
+    "application/epub+zip": LazyParser("epub-v8", "web.epub:EpubParser", isolated=True),
+    media.ENEX_NOTE: LazyParser("enex-v7", "exports:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v8", "office.rtf:RtfParser"),
     "multipart/related": LazyParser("mhtml-v5", "mail.message:MhtmlParser", isolated=True),
     media.EMAIL: LazyParser("email-v7", "mail.message:EmailParser", isolated=True),
@@ -178,7 +178,7 @@ PARSERS: Mapping[str, Parser] = {
         ("text/calendar", "text/vcard"), LazyParser("cards-v1", "mail.cards:CardParser")
     ),
     "text/x-bibtex": LazyParser("bibtex-v3", "text.latex:BibtexParser"),
-    "text/x-rst": LazyParser("rst-v3", "text.rst:RstParser"),
+    "text/x-rst": LazyParser("rst-v4", "text.rst:RstParser"),
     **{
         one.name: LazyParser("source-v5", "code.source:SourceParser")
         if one.language in media.PATTERN_LANGUAGES
