@@ -3,9 +3,11 @@
 import pytest
 
 from kebab.app.ingest import ingest, ingest_text
+from kebab.app.library import remove_documents
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import IoError, ParseFailed, TooLarge, UsageInvalid
 from kebab.wire.ingest import IngestRequest, IngestTextRequest
+from kebab.wire.library import RmRequest
 
 
 def _text(desk, text, title="Call with Ada", *, context=None, **options):
@@ -20,6 +22,14 @@ def test_the_knowledge_base_never_reads_itself(desk):
     report = desk.ingest()
 
     assert (report.new, report.skipped_by_reason) == (1, {"excluded": 1})
+
+
+def test_a_removed_text_loses_its_file(desk):
+    _text(desk, "kept text")
+    (file,) = (desk.data / "stdin").iterdir()
+    remove_documents(desk.context(), RmRequest(names=[file.name]))
+
+    assert not file.exists()
 
 
 def test_the_size_of_a_text_excludes_its_metadata(desk):

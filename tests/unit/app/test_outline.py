@@ -42,6 +42,12 @@ def test_the_sections_are_those_of_the_present_file(shelf):
     assert gone.tokens > 0
 
 
+def test_a_depth_leaves_out_the_headings_below(shelf):
+    sections = show(shelf, "my note.md", depth=2).sections
+
+    assert [one.title for one in sections] == ["Top", "Below"]
+
+
 @pytest.mark.parametrize("name", ["docs", "notes/docs"])
 def test_a_folder_has_a_tree(shelf, name):
     reply = show(shelf, name)

@@ -103,3 +103,10 @@ def test_what_the_model_does_not_know_is_estimated():
     count = make_mixed_counter(tokenizer, str.isascii)
     assert count(["a", "한글 문서", "b"]) == [100, 2, 100]
     assert count([]) == []
+
+
+def test_code_is_estimated_by_english_words_and_not_by_those_of_any_language():
+    code = "def register(self, connection): return self.connection.register(None)"
+    plain = "abc register(one, connection): abc one.connection.register(abc)"
+
+    assert estimate_tokens([code])[0] < estimate_tokens([plain])[0]

@@ -110,6 +110,17 @@ def test_a_named_file_stays_a_document_although_rules_ignore_it(notes):
     assert kinds(change(notes, "venv/kept.md")) == [("updated", "venv/kept.md")]
 
 
+def test_a_file_that_was_named_alone_is_seen_to_change(notes, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other") / "c.md"
+    other.write_text("# C\n", encoding="utf-8")
+    notes.ingest(other)
+    other.write_text("# C again\n", encoding="utf-8")
+
+    outcome = notes.run(IngestJob(paths=(str(other),), changed=True))
+
+    assert kinds(outcome) == [("updated", "c.md")]
+
+
 def test_a_path_in_no_source_is_left_out(notes, tmp_path_factory):
     other = tmp_path_factory.mktemp("other") / "c.md"
     other.write_text("# C\n", encoding="utf-8")

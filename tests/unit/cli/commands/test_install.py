@@ -35,6 +35,13 @@ def test_the_skill_is_installed_and_removed(kebab, home, on_path):
     assert not path.exists()
 
 
+@pytest.mark.parametrize(("name", "kind"), [("gemini", "skill"), ("claude-code", "mcp")])
+def test_a_flag_chooses_what_is_installed(kebab, home, name, kind):
+    ran = kebab("install", name, f"--{kind}", "--dry-run", "--json")
+
+    assert [file["kind"] for file in ran.reply["files"]] == [kind]
+
+
 def test_the_skill_names_the_program_that_is_not_on_the_path(kebab, home, monkeypatch):
     monkeypatch.setenv("PATH", str(home))
     monkeypatch.setattr(sys, "executable", "/opt/tools/bin/python")

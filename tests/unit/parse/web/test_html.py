@@ -272,7 +272,7 @@ def test_code_keeps_raised_text():
 
 def test_texts_of_drawings_are_lines():
     drawing = (
-        "<svg><title>no</title><g><text>Trim <tspan>the</tspan><tspan dy=1>lens</tspan></text>"
+        "<svg><title>no</title><g><text>Tr<tspan>im</tspan> the<tspan dy=1>lens</tspan></text>"
         "<text>at dusk</text></g><svg></svg><foreignObject><p>each day</p></foreignObject></svg>"
     )
     assert (
