@@ -84,6 +84,13 @@ def test_an_import_is_the_same_index_and_embeds_nothing(filled, archive, other):
     assert not (other.data / lock.FOLDER).exists()
 
 
+def test_an_export_without_a_snapshot_saves_one_first(filled):
+    for file in (filled.data / "lance").glob("*.npy"):
+        file.unlink()
+
+    assert write(filled, filled.folder / "base.zip").manifest.vectors == 3
+
+
 def test_only_a_regular_file_is_replaced_and_only_with_force(filled, archive):
     folder = filled.folder
     (folder / "link.zip").symlink_to(archive)

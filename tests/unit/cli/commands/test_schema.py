@@ -16,6 +16,7 @@ def test_every_command_with_its_flags_is_a_short_read(kebab):
     assert len(ran.out.encode()) < MOST_BYTES
     assert {"search", "source list", "model pull"} <= {one.rstrip() for one in usages}
     assert "--mode MODE" in usages["search"]
+    assert "--sort relevance|newest|oldest" in usages["search"]
     assert ran.reply["modes"] == "hybrid|lexical|vector"
     assert "[FILTERS]" in usages["search"]
     assert "--tag TAG…" in ran.reply["filters"]
