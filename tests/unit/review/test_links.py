@@ -11,7 +11,7 @@ from kebab.review.links import BrokenAnchor, BrokenLink, MissingNote, list_doubt
 from kebab.review.rules import Rule
 from tests.fakes.review import FakeSurroundings, make_document
 
-_FILES = ("b.md", "sub/c.md", "sub", "a b.md", "x.png", "docs", "docs/d.md", "e.mdx")
+_FILES = ("b.md", "sub/c.md", "sub", "a b.md", "x.png", "docs", "docs/d.md", "e.mdx", "v1.2.md")
 
 
 def _check(
@@ -111,10 +111,10 @@ def test_a_missing_anchor_is_found_at_its_fragment() -> None:
 
 
 def test_anchors_of_other_files_are_checked_when_they_are_known() -> None:
-    anchors = {"/notes/b.md": frozenset({"part"})}
+    anchors = {f"/notes/{name}": frozenset({"part"}) for name in ("b.md", "v1.2.md")}
     text = "[t](b.md#part) [u](sub/c.md#x) [[b#Part]] [v](b.html#x) [w](gone.md#x)"
     assert _check(BrokenAnchor(), text, anchors=anchors) == []
-    assert len(_check(BrokenAnchor(), "[t](b#pa) [[b#Lower]]", anchors=anchors)) == 2
+    assert len(_check(BrokenAnchor(), "[t](b#pa) [[b#Lower]] [u](v1.2#x)", anchors=anchors)) == 3
 
 
 def test_anchors_of_documents_that_include_others_are_not_judged() -> None:

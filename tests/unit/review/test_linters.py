@@ -51,6 +51,11 @@ def test_a_finding_of_rumdl_has_its_rule_and_its_line(tmp_path: Path) -> None:
     )
 
 
+def test_indented_code_behind_a_shortcode_is_not_reported(tmp_path: Path) -> None:
+    code = "{{< highlight md >}}\n    one\n    (manual)[https://a.example]\n    two\n{{< /highlight >}}\n"
+    assert check(Rumdl(), read(write(tmp_path / "a.md", f"# Plan\n\n{code}"))) == []
+
+
 @pytest.mark.parametrize("start", ["", "\ufeff"])
 def test_a_fix_of_rumdl_has_its_place_behind_wide_characters_and_line_ends(
     tmp_path: Path, start: str
