@@ -87,6 +87,7 @@ def _mask(text: str, media: str = "text/markdown") -> Masked:
     ("text", "masked", "protected"),
     [
         ("Run `make` now.", "Run ⟦1⟧ now.", ("`make`",)),
+        ("*A* or *b*", "⟦1⟧A⟦2⟧ or ⟦3⟧b⟦4⟧", ("*", "*", "*", "*")),
         ("A **bold** word.", "A ⟦1⟧bold⟦2⟧ word.", ("**", "**")),
         ("See [the docs](a.md).", "See ⟦1⟧the docs⟦2⟧.", ("[", "](a.md)")),
         ("See [[Note|it]].", "See ⟦1⟧it⟦2⟧.", ("[[Note|", "]]")),

@@ -1,3 +1,4 @@
+from kebab.parse.office.ooxml import format_number
 from tests.unit.parse.office.office_files import DOCX_STYLES as STYLES
 from tests.unit.parse.office.office_files import build_paragraph as para
 from tests.unit.parse.office.office_files import build_style as style
@@ -59,6 +60,12 @@ def test_numbered_headings_have_their_numbers():
     )
 
     assert document.text == "# 제1조 목적\n\n# 제2조 정의"
+
+
+def test_numbers_are_roman_where_there_are_such():
+    shown = [format_number(number, "upperRoman") for number in (0, 1994, 4000)]
+
+    assert shown == ["0", "MCMXCIV", "4000"]
 
 
 def test_properties_become_metadata():
