@@ -110,25 +110,17 @@ def test_a_named_file_stays_a_document_although_rules_ignore_it(notes):
     assert kinds(change(notes, "venv/kept.md")) == [("updated", "venv/kept.md")]
 
 
-def test_a_file_that_was_named_alone_is_seen_to_change(notes, tmp_path_factory):
-    other = tmp_path_factory.mktemp("other") / "c.md"
-    other.write_text("# C\n", encoding="utf-8")
-    notes.ingest(other)
-    other.write_text("# C again\n", encoding="utf-8")
-
-    outcome = notes.run(IngestJob(paths=(str(other),), changed=True))
-
-    assert kinds(outcome) == [("updated", "c.md")]
-
-
-def test_a_path_in_no_source_is_left_out(notes, tmp_path_factory):
+def test_a_path_in_no_source_is_left_out_until_it_is_named(notes, tmp_path_factory):
     other = tmp_path_factory.mktemp("other") / "c.md"
     other.write_text("# C\n", encoding="utf-8")
 
-    outcome = notes.run(IngestJob(paths=(str(other),), changed=True))
+    outcome = change(notes, other)
 
     assert (kinds(outcome), outcome.scope) == ([], [])
     assert len(notes.library.list_sources()) == 1
+    notes.ingest(other)
+    other.write_text("# C again\n", encoding="utf-8")
+    assert kinds(change(notes, other)) == [("updated", "c.md")]
 
 
 def test_the_private_folder_of_kebab_is_left_out(notes):

@@ -52,7 +52,7 @@ def test_a_finding_of_rumdl_has_its_rule_and_its_line(tmp_path: Path) -> None:
 
 
 def test_indented_code_behind_a_shortcode_is_not_reported(tmp_path: Path) -> None:
-    code = "{{< highlight md >}}\n    one\n    (manual)[https://a.example]\n    two\n{{< /highlight >}}\n"
+    code = "{{< highlight md >}}\n    one\n    (manual)[a.md]\n    two\n{{< /highlight >}}\n"
     assert check(Rumdl(), read(write(tmp_path / "a.md", f"# Plan\n\n{code}"))) == []
 
 

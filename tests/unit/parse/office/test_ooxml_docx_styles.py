@@ -47,6 +47,7 @@ def test_lists_have_levels_and_numbers():
     )
 
     assert document.text == "3. Open\n  a) lock\n  b) seal\n4. Close\n  a) dry\n- Bullet\n\nPlain"
+    assert [format_number(one, "upperRoman") for one in (0, 1994, 4000)] == ["0", "MCMXCIV", "4000"]
 
 
 def test_numbered_headings_have_their_numbers():
@@ -60,12 +61,6 @@ def test_numbered_headings_have_their_numbers():
     )
 
     assert document.text == "# 제1조 목적\n\n# 제2조 정의"
-
-
-def test_numbers_are_roman_where_there_are_such():
-    shown = [format_number(number, "upperRoman") for number in (0, 1994, 4000)]
-
-    assert shown == ["0", "MCMXCIV", "4000"]
 
 
 def test_properties_become_metadata():
