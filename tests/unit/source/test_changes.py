@@ -31,7 +31,7 @@ def list_(tree, revision="HEAD", *paths):
 
 
 def test_lines_of_changed_and_renamed_files_and_new_files(tree):
-    for name, text in (("a b.md", "1\n2\n3\n"), ("old.md", "a\nb\nc\nd\n"), ("gone.md", "x\n")):
+    for name, text in (("a b.md", "0\n1\n2\n3\n"), ("old.md", "a\nb\nc\nd\n"), ("gone.md", "x\n")):
         (tree / name).write_text(text)
     commit(tree)
     (tree / "a b.md").write_text("1\nzwei\n3\n4\n")
