@@ -128,9 +128,7 @@ def test_the_private_folder_of_kebab_is_left_out(notes):
     private = (str(notes.root / "data"),)
     paths = (str(notes.root / "data/x.md"),)
 
-    outcome = notes.run(IngestJob(paths=paths, changed=True, private=private))
-
-    assert kinds(outcome) == []
+    assert kinds(notes.run(IngestJob(paths=paths, changed=True, private=private))) == []
 
 
 def test_a_path_through_a_link_adds_no_second_document(notes):

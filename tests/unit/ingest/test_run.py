@@ -111,7 +111,7 @@ def test_two_files_that_swap_names_keep_their_places(desk):
     assert counts(desk.again()) == {"unchanged": 2}
 
 
-def test_a_root_that_is_suddenly_empty_deletes_nothing(desk):
+def test_a_root_that_is_suddenly_empty_deletes_nothing_but_a_folder_may_be_empty(desk):
     desk.write("a.md", "one")
     desk.ingest()
     (desk.root / "a.md").unlink()
@@ -121,6 +121,10 @@ def test_a_root_that_is_suddenly_empty_deletes_nothing(desk):
 
     assert list(desk.ids()) == ["a.md"]
     assert counts(desk.again(force=True)) == {"removed": 1}
+    desk.write("sub/b.md", "two")
+    desk.ingest()
+    (desk.root / "sub" / "b.md").unlink()
+    assert counts(desk.ingest("sub")) == {"removed": 1}
 
 
 def test_one_missing_root_does_not_spoil_the_others(desk, tmp_path):
