@@ -189,8 +189,8 @@ class Rumdl(Linter):
     The ids are those of its rules, such as `rumdl:MD011`; `rumdl rule MD011` explains one. Where it
     finds a configuration, such as `.rumdl.toml`, that decides. Without one its rules of taste are
     left out, such as those on the length of lines, blank lines and HTML. Its rules on links to
-    files and headings are always left out, because those of kebab find moved targets too. What
-    stands between shortcodes of code is not reported.
+    files and headings are always left out, because those of kebab find moved targets too. Indented
+    code behind a shortcode, which it does not take for code, is not reported.
     """
 
     id: ClassVar[str] = "rumdl"
