@@ -54,6 +54,14 @@ def find_editor() -> str:
 # Files.
 
 
+def shorten_path(path: str) -> str:
+    """Return a path as a person would write it: below the working folder without that."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except (OSError, ValueError):
+        return path
+
+
 def find_data_folder(packed: str, unpacked: str) -> Path:
     """Return a folder of what the wheel has as `_data`, or of what the checkout has instead."""
     folder = Path(__file__).with_name("_data") / packed

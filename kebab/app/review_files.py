@@ -30,10 +30,9 @@ from kebab.errors.hints import NOT_UTF8
 from kebab.errors.system import build_read_error, escape_undecodable, translate_os_errors
 from kebab.limits.deadline import build_failure
 from kebab.parse.encoding import decode_raw
-from kebab.review.document import ReviewDocument, ReviewText, list_anchors
-from kebab.review.items import unify_line_ends
+from kebab.platform import shorten_path
+from kebab.review.document import ReviewDocument, ReviewText, list_anchors, unify_line_ends
 from kebab.review.rules import read_text
-from kebab.review.run import name_document
 from kebab.source.content import HEAD_BYTES, find_mismatch
 from kebab.source.walk import detect_file_media
 from kebab.text.filters import matches_glob
@@ -186,7 +185,7 @@ def load_document(
             Path(path),
             Path(root),
             max_bytes=context.settings.ingest.max_file_bytes,
-            doc_path=name_document(path),
+            doc_path=shorten_path(path),
             stored=library.find_document(path),
         )
     except ParseFailed as fault:

@@ -287,6 +287,11 @@ def _drop_marks(text: str) -> str:
     return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
 
 
+def unify_line_ends(text: str) -> str:
+    r"""Return a text with `\n` as its only line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def fold_anchor(anchor: str) -> str:
     """Return the letters and digits of an anchor or of a heading, in one case."""
     if anchor.isascii():

@@ -26,7 +26,7 @@ from kebab.errors.catalog import InvalidInput, IoError
 from kebab.errors.system import translate_os_errors
 from kebab.parse.encoding import decode_raw, encode_raw
 from kebab.platform import copy_owner, create_copy, replace_file
-from kebab.review.document import ReviewDocument, ReviewText
+from kebab.review.document import ReviewDocument, ReviewText, unify_line_ends
 from kebab.review.segments import PageStructure, keep_harmless, read_structure
 from kebab.wire.review import AgentItem, AgentItems, AppliedFile, ItemFix, ReviewedDocument
 
@@ -117,11 +117,6 @@ def build_document(reviewed: ReviewedDocument, raw: str) -> ReviewDocument:
             content_hash=reviewed.content_hash,
         )
     )
-
-
-def unify_line_ends(text: str) -> str:
-    r"""Return a text with `\n` as its only line end."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _locate(document: ReviewDocument, item: AgentItem) -> LocatedItem:

@@ -350,29 +350,26 @@ _GAP = r"[*_~`]*\s+(?:>\s*)*[*_~`]*"
 """What may lie between two words: white space, the sign of a block quote, signs of emphasis."""
 
 
-def find_quotation(
-    text: str, quotation: str, start: int = 0, end: int | None = None
-) -> list[tuple[int, int]]:
-    """Return the places of a quotation within [start, end) of a text, in order.
+def find_quotation(text: str, quotation: str) -> list[tuple[int, int]]:
+    """Return the places of a quotation in a text, in order.
 
     Only the best places are returned: those of whole words before parts of words; those with the
     same characters before those that differ in white space, quotes, dashes, case, the Unicode
     normal form, or in signs of emphasis between words; and in the end those of a quotation without
     the signs around it. A quotation without words has no place.
     """
-    end = len(text) if end is None else end
     wanted = quotation.strip()
     # Models copy the number of a sentence, quote the words, and shorten their end.
     bare = _NUMBER.sub("", wanted).removesuffix("...").strip("\"'`*_«»‘’“”„… ")
     for words in dict.fromkeys((wanted, bare)):
         if len(words) > MOST_CHARS or not any(map(str.isalnum, words)):
             continue
-        exact = [one.span() for one in re.compile(re.escape(words)).finditer(text, start, end)]
+        exact = [one.span() for one in re.finditer(re.escape(words), text)]
         if whole := [place for place in exact if _is_whole(text, *place)]:
             return whole
         signs = (map(_loosen_sign, one) for one in unicodedata.normalize("NFC", words).split())
         pattern = re.compile(_GAP.join(map("".join, signs)), re.IGNORECASE)
-        loose = [one.span() for one in pattern.finditer(text, start, end)]
+        loose = [one.span() for one in pattern.finditer(text)]
         if places := [place for place in loose if _is_whole(text, *place)] or exact or loose:
             return places
     return []

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
@@ -22,7 +23,14 @@ from kebab.core.chunks import DocId
 from kebab.core.documents import Link, LinkTarget
 from kebab.core.media import MARKDOWN, detect_media_type
 from kebab.core.review import SimilarParagraph, Span
-from kebab.review.document import Finding, Fix, ReviewDocument, ReviewText, fold_anchor
+from kebab.review.document import (
+    Finding,
+    Fix,
+    ReviewDocument,
+    ReviewText,
+    fold_anchor,
+    unify_line_ends,
+)
 from kebab.text.language import shorten
 from kebab.text.names import LinkResolver
 from kebab.wire.review import (
@@ -68,32 +76,19 @@ def list_folder(folder: str) -> frozenset[str]:
 def load_files(root: Path) -> FolderFiles:
     """Return the first files below a root."""
     by_name: defaultdict[str, list[str]] = defaultdict(list)
-    paths = list(_list_files(root))
+    paths = list(islice(_list_files(root), _MAX_FILES))
     for path in paths:
         by_name[fold_name(path.rpartition("/")[2])].append(path)
     return FolderFiles(paths, by_name, len(paths) < _MAX_FILES)
 
 
 def _list_files(root: Path) -> Iterator[str]:
-    """Yield the paths of the first files below a root, without hidden folders and links."""
-    count, folders = 0, [""]
-    while folders:
-        folder = folders.pop()
-        try:
-            with os.scandir(root / folder) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in found:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith(".") and entry.name not in _IGNORED_FOLDERS:
-                    folders.append(path)
-                continue
-            yield path
-            count += 1
-            if count >= _MAX_FILES:
-                return
+    """Yield the paths of the files below a root, without hidden folders and links to folders."""
+    for folder, folders, names in os.walk(root):
+        seen = (one for one in folders if one[0] != "." and one not in _IGNORED_FOLDERS)
+        folders[:] = sorted(seen, reverse=True)
+        below = os.path.relpath(folder, root).replace(os.sep, "/")
+        yield from (name if below == "." else f"{below}/{name}" for name in sorted(names))
 
 
 def read_text(path: str | Path) -> str | None:
@@ -104,7 +99,7 @@ def read_text(path: str | Path) -> str | None:
     except (OSError, ValueError):
         return None
     text = data.decode(errors="replace").removeprefix("\ufeff")
-    return None if len(data) > _MAX_BYTES else text.replace("\r\n", "\n").replace("\r", "\n")
+    return None if len(data) > _MAX_BYTES else unify_line_ends(text)
 
 
 def read_headings(root: Path, files: FolderFiles) -> Mapping[str, str]:
@@ -296,11 +291,12 @@ def _build_fix(document: ReviewDocument, finding: Finding) -> tuple[EditName, It
         return "note", UNSET
     text = unicodedata.normalize("NFC", _CONTROLS.sub("", fix.text))
     note = _clean_line(fix.note or "", MAX_NOTE_CHARS)
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
     # In other text nothing tells code from prose: a script without a suffix is text, too.
     is_safe = fix.safe and document.source.media == MARKDOWN
     return finding.edit, ItemFix(
-        text=lines.replace("\n", document.line_end), note=note or UNSET, safe=is_safe or UNSET
+        text=unify_line_ends(text).replace("\n", document.line_end),
+        note=note or UNSET,
+        safe=is_safe or UNSET,
     )
 
 

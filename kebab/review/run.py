@@ -4,7 +4,6 @@ Each document is planned when it is reached.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, Struct
@@ -38,6 +37,7 @@ from kebab.errors.catalog import (
     UnsupportedMedia,
 )
 from kebab.errors.signal import Signal
+from kebab.platform import shorten_path
 from kebab.review.document import ReviewDocument
 from kebab.wire.review import AgentItems, FailOnName, ReviewedDocument
 from kebab.wire.search import DegradedChannel
@@ -120,14 +120,6 @@ class RunPorts(Struct, frozen=True, kw_only=True):
     required: bool = False
     is_stored: bool = True
     missing: Iterable[DegradedChannel] = ()
-
-
-def name_document(path: str) -> str:
-    """Return a path as a person would write it: below the working folder without that."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except (OSError, ValueError):
-        return path
 
 
 class RunStopped(Exception):  # noqa: N818 - no error: the next request continues the work
@@ -420,7 +412,7 @@ class RunUnits:
         path = self._run.files[number]
         return ReviewedDocument(
             doc_id=DocId(source.doc_id) if source.doc_id else None,
-            doc_path=source.doc_path or name_document(path),
+            doc_path=source.doc_path or shorten_path(path),
             file=path,
             media=source.media,
             lang=lang,

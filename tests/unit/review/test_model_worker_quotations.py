@@ -9,8 +9,8 @@ from kebab.review.model_worker import MOST_CHARS, find_quotation
 TEXT = "He said “teh  cat’s\nbed” is – This. Teh cat. 사과를 먹었다. Cafe\u0301 **bold** word"
 
 
-def find(quotation, text=TEXT, *limits):
-    return [text[start:end] for start, end in find_quotation(text, quotation, *limits)]
+def find(quotation, text=TEXT):
+    return [text[start:end] for start, end in find_quotation(text, quotation)]
 
 
 @pytest.mark.parametrize(
