@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kebab.cli.prompt import open_devices
-from kebab.cli.render.canvas import Canvas, clean, limit_text_width, pluralize
+from kebab.cli.render.canvas import Canvas, clean, limit_text_width
 from kebab.cli.render.hits import format_location, render_hit
 from kebab.errors.catalog import InvalidInput
 from kebab.errors.signal import Signal
 from kebab.search.citations import locate_hit
+from kebab.wire.coverage import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,13 @@ from kebab.errors.catalog import ModelNotPulled, ModelProtocol, ModelRejected, M
 from kebab.errors.hints import MAX_HINT_CHARS, build_variable_name
 from kebab.errors.signal import Signal
 from kebab.platform import find_editor, is_on_read_only_disk
-from kebab.wire.coverage import Coverage, describe_gaps, describe_left_out, describe_partial
+from kebab.wire.coverage import (
+    Coverage,
+    describe_gaps,
+    describe_left_out,
+    describe_partial,
+    pluralize,
+)
 from kebab.wire.health import CheckStatus, Doctor, DoctorCheck
 
 
@@ -76,11 +82,6 @@ def suggest_move(path: Path) -> str:
         return line
     folder = shlex.quote(str(path.parent))
     return f"cd {folder} && mv {shlex.quote(path.name)} {shlex.quote(target.name)}"
-
-
-def format_count(count: int, noun: str) -> str:
-    """Return a number with its noun."""
-    return f"{count:,} {noun}{'s' if count != 1 else ''}"
 
 
 def run_all(checks: Sequence[Check], clock: Clock) -> Doctor:
@@ -177,7 +178,7 @@ def check_permissions(
         (exposed, warn, "can be read by other users", "chmod -R go-rwx"),
     ):
         if found:
-            count = format_count(len(found), "file")
+            count = pluralize(len(found), "file")
             summary = f"{words}: {count}, the first: {found[0]}"
             return finding(summary, f"{fix} {shlex.quote(str(data))}")
     return succeed("only you can read the files of the index")
@@ -250,7 +251,7 @@ def check_full_text(fault: str | None, *, deep: bool) -> Finding:
 
 def check_leftovers(found: Sequence[Path]) -> Finding:
     """Check that no killed call has left files."""
-    summary = f"{format_count(len(found), 'file')} left over from a call that was ended"
+    summary = f"{pluralize(len(found), 'file')} left over from a call that was ended"
     return warn(f"{summary}: {found[0]}", FIX) if found else succeed("no call has left files")
 
 
@@ -261,10 +262,10 @@ def check_vectors(list_expected: Callable[[], Keys], list_rows: Callable[[], Key
     # An ingest may add and remove vectors between both reads; what it changed is no fault.
     now = set(list_expected() if lacking or extra else ())
     if missing := len(now.intersection(lacking)):
-        return fail(f"{format_count(missing, 'vector')} of {len(expected):,} missing", FIX)
+        return fail(f"{pluralize(missing, 'vector')} of {len(expected):,} missing", FIX)
     if repeats := len(find_repeated_keys(rows)):
-        return fail(f"{format_count(repeats, 'vector')} stored more than once", FIX)
-    summary = f"{format_count(len(expected), 'vector')}, each with its passage"
+        return fail(f"{pluralize(repeats, 'vector')} stored more than once", FIX)
+    summary = f"{pluralize(len(expected), 'vector')}, each with its passage"
     removed = len(set(extra) - now)
     return succeed(f"{summary}; the next ingest deletes {removed:,} more" if removed else summary)
 
@@ -281,7 +282,7 @@ def check_reviews(path: Path, faults: Sequence[str] | None) -> Finding:
 def check_pending(count: int, has_model: Callable[[], bool]) -> Finding:
     """Check that no passage waits for a vector; with a model an ingest computes it."""
     if count:
-        summary = f"{format_count(count, 'passage')} not embedded yet, found by words only"
+        summary = f"{pluralize(count, 'passage')} not embedded yet, found by words only"
         return warn(summary, "kebab ingest" if has_model() else "kebab model pull")
     return succeed("no passage waits for a vector")
 
@@ -292,7 +293,7 @@ def check_sources(lost: Sequence[SourceCounts]) -> Finding:
         return succeed("the folder of every source is there")
     first = lost[0]
     others = f", and {len(lost) - 1:,} more" if len(lost) > 1 else ""
-    count = format_count(first.documents, "document")
+    count = pluralize(first.documents, "document")
     return warn(
         f"a folder with {count} in the index is gone or empty: {first.source.root}{others}",
         f"kebab source rm {shlex.quote(first.source.name)}",
@@ -310,14 +311,14 @@ def check_files(coverage: Coverage | None, lost_sources: Sequence[SourceCounts])
     if coverage is None or coverage.files == lost:
         return skip("no document has a file")
     subject = "every other file" if lost else "every file"
-    count = format_count(coverage.files - lost, "file")
+    count = pluralize(coverage.files - lost, "file")
     summary = f"{subject} is as it was read, by time and size: {count}"
     return succeed(f"{summary}{describe_partial(coverage)}{describe_left_out(coverage)}")
 
 
 def check_contents(checked: int, differing: Mapping[str, set[str]]) -> Finding:
     """Report the files whose content is not what was indexed, by kind; an ingest reads them."""
-    compared = format_count(checked, "file")
+    compared = pluralize(checked, "file")
     kinds = [
         f"{len(paths):,} {kind}: {', '.join(sorted(paths)[:_MAX_QUOTED])}"
         + (", …" if len(paths) > _MAX_QUOTED else "")

@@ -155,10 +155,10 @@ def _list_gaps(
     reads_files = statement == "lines"
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
-    whole = _pluralize(coverage.files, "file")
+    whole = pluralize(coverage.files, "file")
     examples = coverage.failed_examples
     named = _name_some(examples, coverage.failed - len(examples))
-    failed = named if examples else _pluralize(coverage.failed, "file")
+    failed = named if examples else pluralize(coverage.failed, "file")
     indexing = ""
     if coverage.indexing is not None:  # its progress, where the unread files do not show it
         pid = f"pid {coverage.indexing.pid}"
@@ -171,22 +171,22 @@ def _list_gaps(
         (coverage.unread, f"{coverage.unread:,} of {whole} {_verb(coverage.unread)} not read yet"),
         (
             coverage.new,
-            f"{_pluralize(coverage.new, 'new file')} {_verb(coverage.new)} not read yet",
+            f"{pluralize(coverage.new, 'new file')} {_verb(coverage.new)} not read yet",
         ),
         (coverage.failed, f"{failed} could not be read"),
         (
             coverage.changed and not reads_files,
-            f"{_pluralize(coverage.changed, 'file')} changed since the last scan",
+            f"{pluralize(coverage.changed, 'file')} changed since the last scan",
         ),
-        (gone and statement == "healthy", f"{_pluralize(gone, 'file')} {_verb(gone)} gone"),
+        (gone and statement == "healthy", f"{pluralize(gone, 'file')} {_verb(gone)} gone"),
         (unchecked, f"{unchecked:,} of {whole} were not compared with the disk"),
         (
             coverage.unchecked_folders,
-            f"{_pluralize(coverage.unchecked_folders, 'folder')} not looked at for new files",
+            f"{pluralize(coverage.unchecked_folders, 'folder')} not looked at for new files",
         ),
         (
             coverage.pending_vectors and statement == "convincing" and not by_words,
-            f"{_pluralize(coverage.pending_vectors, 'passage')} not embedded yet",
+            f"{pluralize(coverage.pending_vectors, 'passage')} not embedded yet",
         ),
         (
             coverage.partial and statement != "healthy",
@@ -221,7 +221,7 @@ def describe_partial(coverage: Coverage) -> str:
 def describe_left_out(coverage: Coverage) -> str:
     """Return the end of a sentence that says what parsers left out, empty for nothing."""
     parts = [
-        f"{_pluralize(one.words, 'word')} of {one.reason}" if one.words else one.reason
+        f"{pluralize(one.words, 'word')} of {one.reason}" if one.words else one.reason
         for one in coverage.left_out
     ]
     return f"; not searched: {', '.join(parts)}" if parts else ""
@@ -288,8 +288,10 @@ def describe_absent_words(words: str, coverage: Coverage | None, place: str = "y
     )
 
 
-def _pluralize(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+def pluralize(count: int, noun: str) -> str:
+    """Return a count with its noun."""
+    ending = "" if count == 1 else "es" if noun.endswith("x") else "s"
+    return f"{count:,} {noun}{ending}"
 
 
 def _verb(count: int) -> str:

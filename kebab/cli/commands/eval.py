@@ -9,9 +9,10 @@ import click
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import choose_work_display, report_events
-from kebab.cli.render.canvas import Canvas, Column, clean, pluralize, render_columns
+from kebab.cli.render.canvas import Canvas, Column, clean, render_columns
 from kebab.errors.signal import Exit
 from kebab.wire import evals
+from kebab.wire.coverage import pluralize
 from kebab.wire.search import ModeName
 
 

@@ -9,8 +9,9 @@ from kebab.cli.commands.export import describe_manifest
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import run_work
 from kebab.cli.prompt import confirm
-from kebab.cli.render.canvas import Canvas, clean, pluralize
+from kebab.cli.render.canvas import Canvas, clean
 from kebab.errors.signal import Exit
+from kebab.wire.coverage import pluralize
 from kebab.wire.published import ArchiveManifest, ImportReport, ImportRequest
 
 

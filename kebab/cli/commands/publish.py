@@ -7,8 +7,9 @@ import click
 from kebab.cli.command import declare_command
 from kebab.cli.context import CommandContext
 from kebab.cli.progress import run_work
-from kebab.cli.render.canvas import Canvas, clean, format_bytes, pluralize
+from kebab.cli.render.canvas import Canvas, clean, format_bytes
 from kebab.errors.signal import Exit
+from kebab.wire.coverage import pluralize
 from kebab.wire.published import PublishReport, PublishRequest
 
 

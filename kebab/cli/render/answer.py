@@ -18,7 +18,6 @@ from kebab.cli.render.canvas import (
     format_duration,
     format_minute,
     limit_text_width,
-    pluralize,
     render_columns,
     truncate,
 )
@@ -41,7 +40,7 @@ from kebab.wire.ask import (
     SessionSummary,
     SessionTranscript,
 )
-from kebab.wire.coverage import describe_absent_words, describe_known_gaps
+from kebab.wire.coverage import describe_absent_words, describe_known_gaps, pluralize
 from kebab.wire.search import SearchHit
 
 _INDENT = "     "

@@ -348,12 +348,6 @@ def format_bytes(count: int) -> str:
     return f"{size:.1f} {unit}"
 
 
-def pluralize(count: int, noun: str) -> str:
-    """Return a count with its noun."""
-    ending = "" if count == 1 else "es" if noun.endswith("x") else "s"
-    return f"{count:,} {noun}{ending}"
-
-
 def format_duration(seconds: float) -> str:
     """Return a duration in readable units: `38 ms`, `1.2 s`, `3 min 20 s`, `1 h 5 min`."""
     if seconds < 0.1:  # noqa: PLR2004 - shorter than the first digit of seconds

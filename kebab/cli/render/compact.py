@@ -8,9 +8,9 @@ in the document.
 
 import re
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from kebab.cli.render.canvas import Canvas, clean, clean_lines, pluralize
+from kebab.cli.render.canvas import Canvas, clean, clean_lines
 from kebab.cli.render.hits import (
     describe_absent_terms,
     describe_left_out,
@@ -22,6 +22,7 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
     split_hits,
 )
+from kebab.platform import shorten_path
 from kebab.search.citations import (
     decode_percent,
     find_fragment,
@@ -29,7 +30,7 @@ from kebab.search.citations import (
     get_cited_lines,
     locate_hit,
 )
-from kebab.wire.coverage import describe_gaps, describe_left_out_terms
+from kebab.wire.coverage import describe_gaps, describe_left_out_terms, pluralize
 from kebab.wire.record import CodeCitation, SectionCitation
 from kebab.wire.search import SearchHit, SearchResponse
 
@@ -48,12 +49,7 @@ def format_openable_path(file: str | None, doc_path: str = "") -> str:
 
     Text from standard input has no file, so its name is returned.
     """
-    if file is None:
-        return doc_path
-    try:
-        return str(Path(file).relative_to(Path.cwd()))
-    except (OSError, ValueError):
-        return file
+    return doc_path if file is None else shorten_path(file)
 
 
 CONTEXT_MARK = "context: "

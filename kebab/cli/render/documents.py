@@ -13,11 +13,10 @@ from kebab.cli.render.canvas import (
     list_fields,
     measure_width,
     pad,
-    pluralize,
     render_columns,
     render_fields,
 )
-from kebab.cli.render.excerpt import INDENT, MARKDOWN, render_excerpt
+from kebab.cli.render.excerpt import INDENT, render_excerpt
 from kebab.cli.render.hits import (
     format_location,
     note_freshness,
@@ -26,9 +25,9 @@ from kebab.cli.render.hits import (
     render_location,
     render_unmatched_filters,
 )
-from kebab.core.media import CitationKind, detect_media_type, get_media_type
+from kebab.core.media import MARKDOWN, CitationKind, detect_media_type, get_media_type
 from kebab.search.citations import find_fragment, get_cited_lines
-from kebab.wire.coverage import describe_gaps
+from kebab.wire.coverage import describe_gaps, pluralize
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
 from kebab.wire.library import (

@@ -9,10 +9,10 @@ from kebab.cli.render.canvas import (
     clean,
     format_minute,
     list_fields,
-    pluralize,
     render_columns,
     render_fields,
 )
+from kebab.wire.coverage import pluralize
 from kebab.wire.error import ErrorAudit, ErrorCatalog, ErrorReply, ErrorStats
 
 _ID = 12

@@ -19,6 +19,7 @@ from kebab.cli.render.canvas import (
     clean_lines,
     emphasise_matches,
 )
+from kebab.core.media import MARKDOWN
 from kebab.text.normalize import compile_lazily
 
 if TYPE_CHECKING:
@@ -98,7 +99,6 @@ def _format_callout(match: re.Match[str]) -> str:
 
 
 INDENT = "    "
-MARKDOWN = "text/markdown"
 _PAINTED_MATCH = compile_lazily("\x1b\\[1;33m([^\x1b]*)")
 """A match as `emphasise_matches` paints it, whatever is around it."""
 MOST_LINES = 6

@@ -9,11 +9,10 @@ from kebab.cli.render.canvas import (
     Column,
     clean,
     list_fields,
-    pluralize,
     render_columns,
     render_fields,
 )
-from kebab.wire.coverage import describe_gaps, format_indexing
+from kebab.wire.coverage import describe_gaps, format_indexing, pluralize
 from kebab.wire.health import (
     CommandList,
     Doctor,

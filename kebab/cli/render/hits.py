@@ -10,11 +10,11 @@ from kebab.cli.render.canvas import (
     Column,
     clean,
     clean_lines,
-    pluralize,
     render_columns,
     truncate,
 )
-from kebab.cli.render.excerpt import INDENT, MARKDOWN, MOST_LINES, render_excerpt
+from kebab.cli.render.excerpt import INDENT, MOST_LINES, render_excerpt
+from kebab.core.media import MARKDOWN
 from kebab.core.queries import FILTERS
 from kebab.search.citations import decode_percent, find_fragment, get_cited_lines, locate_hit
 from kebab.wire.coverage import (
@@ -22,6 +22,7 @@ from kebab.wire.coverage import (
     describe_gaps,
     describe_known_gaps,
     describe_left_out_terms,
+    pluralize,
 )
 from kebab.wire.record import CellCitation, Citation, FetchedPlace, Freshness, PageCitation
 from kebab.wire.search import (

@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kebab.cli.render.canvas import Canvas, clean, format_bytes, format_duration, pluralize
+from kebab.cli.render.canvas import Canvas, clean, format_bytes, format_duration
 from kebab.core.documents import is_cut
 from kebab.core.files import IMAGE, OCR_SETTING
 from kebab.core.media import detect_media_type, get_media_type
 from kebab.errors.catalog import DependencyMissing
 from kebab.errors.hints import build_variable_name
 from kebab.source.content import describe_unsupported
+from kebab.wire.coverage import pluralize
 from kebab.wire.ingest import EmbeddingSummary, IngestReport, ObjectSync
 
 if TYPE_CHECKING:

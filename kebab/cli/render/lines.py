@@ -10,7 +10,6 @@ from kebab.cli.render.canvas import (
     clean,
     clean_lines,
     measure_width,
-    pluralize,
     truncate,
     truncate_around,
 )
@@ -25,7 +24,7 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
 )
 from kebab.search.citations import decode_percent, get_cited_lines
-from kebab.wire.coverage import describe_gaps
+from kebab.wire.coverage import describe_gaps, pluralize
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult
 from kebab.wire.record import NotFound

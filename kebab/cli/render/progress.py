@@ -130,16 +130,19 @@ def format_count(event: Progress) -> str:
         return format_bytes(event.done) + (
             f" of {format_bytes(event.total)}" if event.total else ""
         )
-    unit = "passages" if event.unit == "chunks" else event.unit or ""
     whole = f"/{event.total:,}" if event.total is not None else ""
-    return f"{event.done:,}{whole} {unit}".rstrip()
+    return f"{event.done:,}{whole} {_name_unit(event)}".rstrip()
+
+
+def _name_unit(event: Progress) -> str:
+    return "passages" if event.unit == "chunks" else event.unit or ""
 
 
 def format_estimate(event: Progress) -> list[str]:
     """Return the rate and the time that is left, as far as they are known."""
     if event.per_second is None:
         return []
-    rate, unit = event.per_second, "passages" if event.unit == "chunks" else event.unit or ""
+    rate, unit = event.per_second, _name_unit(event)
     amount = format_bytes(int(rate)) if unit == "bytes" else f"{rate:,.1f} {unit}".rstrip()
     parts = [f"{amount}/s"]
     if event.seconds_left is not None:

@@ -18,7 +18,6 @@ from kebab.cli.render.canvas import (
     Column,
     clean,
     measure_width,
-    pluralize,
     render_columns,
     render_difference,
     truncate_around,
@@ -27,6 +26,7 @@ from kebab.cli.render.compact import format_openable_path
 from kebab.cli.render.hits import render_degraded
 from kebab.review.items import FileState, LocatedItem, LocatedPage
 from kebab.review.selection import name_finding
+from kebab.wire.coverage import pluralize
 from kebab.wire.review import (
     AgentItems,
     ItemFix,
