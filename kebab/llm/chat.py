@@ -25,6 +25,7 @@ from kebab.errors.signal import Signal
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_stream import MAX_LINE_BYTES, Deadlines, HttpStream
 from kebab.llm.server_errors import (
+    OK,
     ModelRequest,
     ServerError,
     build_refusal,
@@ -46,7 +47,6 @@ _MIN_TOKENS, _MOST_TIMES = 100, 4
 """A server that counts so many times fewer tokens than the estimate did not read the whole prompt;
 shorter prompts tell nothing."""
 _LEAST_S = 0.001
-_OK = 200
 _REASONS: Mapping[str, FinishName] = {
     **dict.fromkeys(("stop", "eos", "eos_token", "end_turn", "stop_sequence"), "stop"),
     **dict.fromkeys(("length", "max_tokens", "model_length"), "length"),
@@ -157,7 +157,7 @@ class ChatModel:
         content = json.dumps(body).encode()
         with HttpStream(request, self.path, content, deadlines) as stream:
             head = stream.head
-            if head.status == _OK:
+            if head.status == OK:
                 return self.reader(request, stream, on_text, max_tokens).read_completion()
             refusal = stream.read_body()
         if head.status in self.refuses_with:
@@ -557,7 +557,7 @@ def embed_texts(
     with HttpStream(request, request.path, content, deadlines) as stream:
         head, body = stream.head, stream.read_body(_MAX_BODY_BYTES)
     vectors: list[list[float]] = []
-    if head.status == _OK:
+    if head.status == OK:
         with suppress(msgspec.MsgspecError):
             if is_ollama:
                 vectors = msgspec.json.decode(body, type=_OllamaReply).embeddings

@@ -89,7 +89,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     @property
     def is_loopback(self) -> bool:
         """Whether the address is this machine, which a proxy cannot reach."""
-        address = _parse_address(self.host)
+        address = read_address(self.host)
         return address.is_loopback if address else self.host.casefold() == "localhost"
 
     def build_url(self, path: str) -> str:
@@ -122,7 +122,7 @@ def parse_endpoint(text: str) -> Endpoint:
     user_info, _, host = authority.rpartition("@")
     port_text, problem = None, None
     # A bare IPv6 address has no port, with or without brackets.
-    if literal := _parse_address(host.strip("[]")):
+    if literal := read_address(host.strip("[]")):
         host = str(literal)
     elif match := _HOST_AND_PORT.fullmatch(host):
         host = match["literal"] if match["name"] is None else match["name"]
@@ -153,7 +153,8 @@ def parse_base_url(text: str) -> Endpoint:
     return replace(endpoint, prefix=endpoint.prefix or "/v1", provider="openai")
 
 
-def _parse_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def read_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Return an IP address, None for a name."""
     try:
         return ipaddress.ip_address(host)
     except ValueError:

@@ -415,7 +415,7 @@ def translate_http_errors(call: Call, *, responded: bool = True) -> Iterator[Non
 
 @functools.cache
 def load_error_table() -> dict[type[Exception], _Report]:
-    """Return one row for each exception that httpx can raise at a correct caller."""
+    """Return a row for each exception of httpx at a correct caller, or for one of its bases."""
     with translate_import_errors("a model server", "httpx"):
         import httpx
 
@@ -429,10 +429,7 @@ def load_error_table() -> dict[type[Exception], _Report]:
     return {
         httpx.ConnectError: _report_no_connection("no connection"),
         httpx.ConnectTimeout: _report_no_connection("connecting took too long"),
-        **dict.fromkeys(
-            (httpx.PoolTimeout, httpx.ReadTimeout, httpx.WriteTimeout, httpx.TimeoutException),
-            report(Call.build_timeout),
-        ),
+        httpx.TimeoutException: report(Call.build_timeout),
         httpx.RemoteProtocolError: report(
             Call.build_unreachable, "the response is incomplete", "server"
         ),
@@ -443,18 +440,7 @@ def load_error_table() -> dict[type[Exception], _Report]:
             Call.build_unreachable, "only http and https are supported"
         ),
         httpx.InvalidURL: report(Call.build_unreachable, "the address is not a URL"),
-        httpx.DecodingError: report(Call.build_protocol_error, "the response cannot be decoded"),
-        httpx.TooManyRedirects: report(Call.build_protocol_error, "too many redirects"),
-        httpx.HTTPStatusError: report(
-            Call.build_protocol_error, "the server returned an error status"
-        ),
-        **dict.fromkeys(
-            (
-                *(httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.NetworkError),
-                *(httpx.TransportError, httpx.RequestError, httpx.HTTPError),
-            ),
-            report_lost_connection,
-        ),
+        httpx.HTTPError: report_lost_connection,
     }
 
 

@@ -15,12 +15,11 @@ from kebab.core.answers import Completion, JsonSchema, LanguageModel, Message
 from kebab.errors.catalog import ModelBusy, ModelProtocol, ModelUnreachable, TimedOut
 from kebab.llm.endpoint import Endpoint
 from kebab.llm.http_stream import Deadlines, HttpStream, ResponseHead
-from kebab.llm.server_errors import ModelRequest, build_unexpected_response, parse_json_object
+from kebab.llm.server_errors import OK, ModelRequest, build_unexpected_response, parse_json_object
 
-_OK = 200
 _COMPLETION, _VISION = "completion", "vision"
 _MAX_BODY_BYTES = 8_000_000
-_MIN_S = 0.001
+_CONNECT_S, _MIN_S = 1.0, 0.001
 
 
 def probe_ollama(
@@ -28,7 +27,6 @@ def probe_ollama(
     model: str = "",
     *,
     operation: str = "doctor",
-    connect_s: float = 1.0,
     read_s: float = 2.0,
     vision: bool = False,
 ) -> tuple[str, tuple[str, ...]]:
@@ -46,16 +44,16 @@ def probe_ollama(
     request = ModelRequest(
         endpoint=endpoint, operation=operation, model=model, deadline_s=read_s, path="/api/version"
     )
-    version: str = _get_ollama_field(request, "version", str, connect_s)
+    version: str = _get_ollama_field(request, "version", str)
     request = replace(request, path="/api/tags")
-    listed = _get_ollama_field(request, "models", list | None, connect_s)
+    listed = _get_ollama_field(request, "models", list | None)
     models = _list_texts(listed, "name")
     if model and add_default_tag(model) not in models:
         raise request.build_missing(sort_near_names(model, models))
     if model:
         request = replace(request, path="/api/show")
-        head, body = _send(request, connect_s, json.dumps({"model": model}).encode())
-        found = (parse_json_object(body) or {}).get("capabilities") if head.status == _OK else None
+        head, body = _send(request, json.dumps({"model": model}).encode())
+        found = (parse_json_object(body) or {}).get("capabilities") if head.status == OK else None
         tasks = [task for task in found if isinstance(task, str)] if isinstance(found, list) else []
         if tasks and _COMPLETION not in tasks:
             raise request.build_rejection(f"it can only do: {', '.join(tasks)}", "task")
@@ -76,20 +74,18 @@ def add_default_tag(model: str) -> str:
     return model if ":" in model.rpartition("/")[2] else f"{model}:latest"
 
 
-def _get_ollama_field(request: ModelRequest, name: str, kind: Any, connect_s: float) -> Any:
+def _get_ollama_field(request: ModelRequest, name: str, kind: Any) -> Any:
     """Return a field of a JSON response, which has to be of a kind."""
-    head, body = _send(request, connect_s)
-    answer = parse_json_object(body) if head.status == _OK else None
+    head, body = _send(request)
+    answer = parse_json_object(body) if head.status == OK else None
     if answer is None or not isinstance(answer.get(name), kind):
         raise build_unexpected_response(request, head)
     return answer.get(name)
 
 
-def _send(
-    request: ModelRequest, connect_s: float, content: bytes | None = None
-) -> tuple[ResponseHead, bytes]:
+def _send(request: ModelRequest, content: bytes | None = None) -> tuple[ResponseHead, bytes]:
     left_s = max(_MIN_S, request.deadline_s - (monotonic() - request.started))
-    deadlines = Deadlines(connect_s=min(connect_s, left_s), first_token_s=0, total_s=left_s)
+    deadlines = Deadlines(connect_s=min(_CONNECT_S, left_s), first_token_s=0, total_s=left_s)
     try:
         with HttpStream(request, request.path, content, deadlines) as stream:
             return stream.head, stream.read_body(_MAX_BODY_BYTES)
@@ -140,7 +136,7 @@ def check_server_responds(
     try:
         with HttpStream(request, path, None, limits, {"Connection": "close"}) as stream:
             head = stream.head
-            if head.status in range(300, 400) or (head.status == _OK and head.is_html):
+            if head.status in range(300, 400) or (head.status == OK and head.is_html):
                 raise build_unexpected_response(request, head, stream.read_body())
             body = _read_object(stream)
         if endpoint.provider == "ollama" and "version" not in body:

@@ -31,7 +31,7 @@ _MAX_LINE_CHARS = 300
 _MAX_COUNT = 1 << 32
 _MAX_NESTING = 3
 _STATUS_DIGITS = 3
-_OK = 200
+OK = 200
 _UNAUTHORIZED, _FORBIDDEN, _UNAVAILABLE = 401, 403, 503
 _ERROR_STATUSES, _FAILURE_STATUSES = range(400, 600), range(500, 600)
 _GATEWAY_STATUSES = {408, 502, 504, *range(520, 528)}
@@ -127,14 +127,14 @@ def build_refusal(request: ModelRequest, head: ResponseHead, body: bytes) -> Sig
     told = _KEY_STATUSES if request.endpoint.provider == "openai" else _BUSY_STATUSES
     if head.status in told and not (head.status == _UNAVAILABLE and head.is_html):
         return told[head.status](request, error or ServerError(text=""), head.status)
-    if error is None or (head.status != _OK and head.status not in _ERROR_STATUSES):
+    if error is None or (head.status != OK and head.status not in _ERROR_STATUSES):
         return build_unexpected_response(request, head, body)
     return classify_error(request, error, head.status)
 
 
-def classify_error(request: ModelRequest, error: ServerError, status: int = _OK) -> Signal:
+def classify_error(request: ModelRequest, error: ServerError, status: int = OK) -> Signal:
     """Return the signal for an error; with status 200 it occurred in the middle of a stream."""
-    if status == _OK:
+    if status == OK:
         status = error.status
     row = next(row for row in _ROWS if row.matches(request, error, status))
     return row.build(request, error, status)

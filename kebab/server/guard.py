@@ -8,7 +8,6 @@ the address of this machine (DNS rebinding), so the `Host` header decides, not t
 
 import asyncio
 import hmac
-import ipaddress
 import os
 import secrets
 import stat
@@ -21,6 +20,7 @@ from urllib.parse import urlsplit
 from kebab.errors.catalog import IoError, TimedOut, TooLarge, Unauthorized, UsageInvalid
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
+from kebab.llm.endpoint import read_address
 from kebab.platform import hold_lock, is_private, replace_file
 
 TOKEN_NAME = "http.token"  # noqa: S105 - the name of the file
@@ -111,14 +111,6 @@ class Refusal(Exception):  # noqa: N818 - it carries a signal
         self.signal = signal
         self.status = status
         self.headers = headers or {}
-
-
-def read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return an IP address, None for a name."""
-    try:
-        return ipaddress.ip_address(text)
-    except ValueError:
-        return None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -19,8 +19,8 @@ from kebab import __version__
 from kebab.core.media import MEDIA_TYPES
 from kebab.errors.catalog import ReadOnly, UsageInvalid
 from kebab.errors.system import translate_import_errors
+from kebab.llm.endpoint import read_address
 from kebab.review.items import swap_copy
-from kebab.server.guard import read_address
 from kebab.server.reader import (
     ReadRequest,
     TextToRender,
