@@ -41,7 +41,13 @@ from kebab.server.guard import (
 from kebab.server.mcp import McpServer
 from kebab.server.page import WebPage
 from kebab.server.requests import Call, Failed, Operations, Outcome, ServerOptions, format_event
-from kebab.server.running import ServerFolder, Sessions, build_local_url, open_server_folder
+from kebab.server.running import (
+    USUAL_PORT,
+    ServerFolder,
+    Sessions,
+    build_local_url,
+    open_server_folder,
+)
 from kebab.wire.error import ErrorReply
 from kebab.wire.health import RunningServer
 from kebab.wire.operations import REMOTE_OPERATIONS
@@ -296,8 +302,6 @@ async def _build_error_response(
     return page.show_error(scope, outcome) or _build_response(outcome, headers)
 
 
-DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 7717
-
 _BACKLOG = 512
 _GRACE_S = 8
 """How long running requests may take after the signal to end."""
@@ -310,8 +314,8 @@ _LOGGERS = ("uvicorn", "uvicorn.error", "uvicorn.access", "asyncio", "mcp")
 class Address(NamedTuple):
     """Where the server listens."""
 
-    host: str = DEFAULT_HOST
-    port: int = DEFAULT_PORT
+    host: str = "127.0.0.1"
+    port: int = USUAL_PORT
 
     @property
     def is_loopback(self) -> bool:

@@ -242,12 +242,6 @@ _Key: TypeAlias = tuple[Any, bool]
 """What the callers of one knowledge base, or of the same models, have in common."""
 
 
-def is_long(operation: str) -> bool:
-    """Return whether an operation may take so long that no other request may wait for it."""
-    declared = OPERATIONS[operation]
-    return declared.takes_long or declared.effect != "reads" or bool(declared.events_path)
-
-
 class Operations:
     """Runs the requests of one process."""
 
@@ -284,12 +278,14 @@ class Operations:
             ServerBusy: Too many requests are waiting.
             TimedOut: It takes longer than the deadline.
         """
-        long = is_long(operation)
+        declared = OPERATIONS[operation]
+        call.writes = declared.effect != "reads"
+        # No other request may wait for one of these.
+        long = declared.takes_long or call.writes or bool(declared.events_path)
         threads = self._threads[long]
         if threads.statistics().tasks_waiting >= _MOST_WAITING:
             raise ServerBusy(waiting=_MOST_WAITING)
         limit_s = None if long else self.options.deadline_s or None
-        call.writes = OPERATIONS[operation].effect != "reads"
         in_context = copy_context().run  # which has the trace of the request
         self._running.add(call)
         try:

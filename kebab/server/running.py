@@ -26,6 +26,7 @@ from kebab.errors.system import translate_os_errors
 from kebab.platform import create_folder, delete_path, hold_lock, replace_file
 from kebab.wire.health import RunningServer
 
+USUAL_PORT = 7717
 _FOLDER, _RECORD, _LOCK = "servers", "server.json", "lock"
 _PAUSE_S = 0.05
 _STOP_S = 20.0

@@ -274,7 +274,6 @@ def open_in_editor(found: FetchResult, line: int) -> None:
 
 
 _START_S, _PAUSE_S = 30.0, 0.05
-_USUAL_PORT = 7717
 
 
 def _find_or_start_server(
@@ -285,14 +284,14 @@ def _find_or_start_server(
     Raises:
         DependencyMissing: None runs, and none can be started in the background here.
     """
-    from kebab.server.running import find_server
+    from kebab.server.running import USUAL_PORT, find_server
 
     paths = resolve_paths(settings)
     if found := find_server(paths.state, paths.data):
         return *found, False
     started = None
     with socket.socket() as probe:
-        port = _USUAL_PORT
+        port = USUAL_PORT
         try:
             probe.bind(("127.0.0.1", port))
         except OSError:
