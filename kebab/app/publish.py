@@ -14,6 +14,7 @@ import msgspec
 from kebab import __version__
 from kebab.app.context import AppContext, parse_dimension
 from kebab.app.coverage import measure_stored_coverage
+from kebab.config.settings import BASE_FILE
 from kebab.core.documents import EMBEDDING_VERSION
 from kebab.core.progress import ProgressCallback, ProgressKind
 from kebab.errors.catalog import InvalidInput, NotIndexed, StoreCorrupt
@@ -84,7 +85,7 @@ class _Publication:
 
     def run(self) -> PublishedManifest:
         """Publish; return what describes the new state."""
-        before, salt = self._store.read_version(published.BASE), os.urandom(16).hex()
+        before, salt = self._store.read_version(BASE_FILE), os.urandom(16).hex()
         with suppress(StoreCorrupt, NotIndexed):
             salt = published.parse_base(before.data, "").salt if before else salt
         dimension = parse_dimension(self._version)
@@ -123,7 +124,7 @@ class _Publication:
             coverage=measure_stored_coverage(self._context, seconds=None),
         )
         data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
-        self._store.replace(published.BASE, data, before)
+        self._store.replace(BASE_FILE, data, before)
         self.sent_bytes = len(data) + sum(one.size for one in stored if one.name not in there)
         return manifest
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from kebab.config.settings import FILE_ADDRESS, FORMS, Settings, find_default_config
+from kebab.config.settings import BASE_FILE, FILE_ADDRESS, FORMS, Settings, find_default_config
 from kebab.errors.catalog import ConfigInvalid
 from kebab.errors.hints import NO_FILE, build_variable_name
 from kebab.errors.signal import Language, parse_language
@@ -79,7 +79,7 @@ def read_settings(
             _set_if_valid(layered, key, value, "command line", faults)
     if place := layered.get("data_dir"):
         folder = os.path.abspath(os.path.expanduser(place))  # noqa: PTH100, PTH111 - keeps links
-        if Path(folder, "base.json").is_file():  # of a published base
+        if Path(folder, BASE_FILE).is_file():
             layered["data_dir"] = FILE_ADDRESS + folder
     settings = msgspec.convert(layered, Settings)
     return SettingsReport(settings, tuple(faults))

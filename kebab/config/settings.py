@@ -306,6 +306,8 @@ class Paths(NamedTuple):
 
 
 FILE_ADDRESS = "file://"
+BASE_FILE = "base.json"
+"""The file that says what is published in a folder or a store."""
 _ADDRESS = re.compile(r"(s3|gs|az|https?|file)://[^\s]", re.IGNORECASE)
 
 

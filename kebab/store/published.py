@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-from kebab.config.settings import FILE_ADDRESS
+from kebab.config.settings import BASE_FILE, FILE_ADDRESS
 from kebab.core.chunks import ChunkRow, Key, add_tokens, compute_digest
 from kebab.core.documents import DocumentRow
 from kebab.errors.catalog import IoError, Locked, NotIndexed, StoreCorrupt
@@ -31,7 +31,7 @@ from kebab.wire.published import PublishedFile, PublishedManifest, Registration
 if TYPE_CHECKING:
     from kebab.core.chunks import Vector
 
-BASE, DOCUMENTS, PASSAGES = "base.json", "documents", "passages"
+DOCUMENTS, PASSAGES = "documents", "passages"
 FORMAT_VERSION = 5
 """The version of the tables and of `base.json`; rows of another one are sent anew."""
 
@@ -310,7 +310,7 @@ def require_base(store: ObjectStore) -> PublishedManifest:
         StoreCorrupt: It is damaged.
         NotIndexed: A newer kebab published it.
     """
-    found, address = store.read_version(BASE), store.describe(BASE)
+    found, address = store.read_version(BASE_FILE), store.describe(BASE_FILE)
     if found is None:
         raise IoError(path=address, op="read", cause="nothing is published there")
     return parse_base(found.data, address)

@@ -19,6 +19,7 @@ from kebab.cli.render.documents import (
     render_source_list,
     render_source_removal_plan,
 )
+from kebab.config.settings import BASE_FILE
 from kebab.errors.signal import Exit
 from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.published import SourceAddRequest
@@ -66,7 +67,7 @@ def add(context: CommandContext, /, **flags: Any) -> Exit:
     is asked for candidates while it is searched. Without network the copy is searched.
     """
     folder = Path(flags["url"])
-    if folder.is_dir() and not (folder / "base.json").exists():
+    if folder.is_dir() and not (folder / BASE_FILE).exists():
         cause = f"nothing is published in this folder: {clean(str(folder))}"
         raise UsageHintError(cause, join_words(["kebab", "ingest", str(folder)]))
     request = build_request(SourceAddRequest, flags)
