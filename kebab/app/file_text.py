@@ -159,15 +159,17 @@ def join_passages(detail: DocumentDetail) -> FileText:
 
 
 def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
+    parser = choose_parser(context, document.media)
+    return parse_file(read_file(document), document.path, parser)
+
+
+def choose_parser(context: AppContext, media: str) -> "Parser":
+    """Return the parser of a media type, which may be that of a plugin."""
     from kebab.app.model_adapters import build_parsers
     from kebab.parse.isolation import find_parser
 
-    parser = find_parser(
-        context.settings.plugins,
-        build_parsers(context.settings, context.paths.data),
-        document.media,
-    )
-    return parse_file(read_file(document), document.path, parser)
+    parsers = build_parsers(context.settings, context.paths.data)
+    return find_parser(context.settings.plugins, parsers, media)
 
 
 def read_file(document: StoredDocument) -> bytes:

@@ -94,7 +94,7 @@ def resolve_folder(folder: str) -> str:
     return make_absolute(folder)
 
 
-def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
+def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
     """Return the documents that link to a document, by source and path."""
     from kebab.text.names import LinkResolver, list_link_keys
 
@@ -107,12 +107,7 @@ def find_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocId]:
         for link in links
         if link.doc_id != doc_id and resolver is not None and resolver.resolve(link) == doc_id
     ]
-    return list(dict.fromkeys(found))
-
-
-def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
-    """Return the documents that link to a document."""
-    return [_describe(catalogue, linking) for linking in find_backlinks(catalogue, doc_id)]
+    return [_describe(catalogue, linking) for linking in dict.fromkeys(found)]
 
 
 def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":

@@ -64,8 +64,7 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
             allowed = set().union(*find_at_paths(context, reader, request.paths).values())
             documents = tuple(one for one in documents if one.doc_id in allowed)
         search.run(catalogue, documents)
-        missed = filters.is_active and not documents
-        unmatched = explain_filters(context, reader, filters, request) if missed else []
+        unmatched = [] if documents else explain_filters(context, reader, filters, request)
         revision = reader.get_revision()
         coverage = measure_coverage(
             context,

@@ -82,10 +82,8 @@ def explain_absence(
 
 def _find_absence(context: AppContext, file: str, root: str) -> str:
     """Return why a file below the root of a source is not in the index."""
-    from kebab.app.file_text import parse_file
-    from kebab.app.model_adapters import build_parsers
+    from kebab.app.file_text import choose_parser, parse_file
     from kebab.parse.containers import read_document
-    from kebab.parse.isolation import find_parser
     from kebab.source.ignore import find_skip_reason_from_root
     from kebab.source.walk import FolderScanner
 
@@ -102,11 +100,7 @@ def _find_absence(context: AppContext, file: str, root: str) -> str:
     if reason is not None or not found.entries:
         return _ABSENCES.get(reason or "", "it cannot be read")
     try:
-        parser = find_parser(
-            context.settings.plugins,
-            build_parsers(context.settings, context.paths.data),
-            found.entries[0].media,
-        )
+        parser = choose_parser(context, found.entries[0].media)
         with translate_os_errors(file, "read"):
             parse_file(read_document(file), file, parser)
     except Signal as signal:

@@ -97,8 +97,7 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
             order=DocumentOrder(request.sort, reverse=request.reverse),
         )
         revision = reader.get_revision()
-        missed = filters.is_active and not listing.total
-        unmatched = explain_filters(context, reader, filters, request) if missed else []
+        unmatched = [] if listing.total else explain_filters(context, reader, filters, request)
         counts = catalogue.count_values(filters) if request.counts else {}
         shown = {document.doc_id for document in listing.documents}
         links = list_linked_pairs(catalogue, shown) if request.links else []
@@ -401,8 +400,7 @@ def find_related(context: AppContext, request: RelatedRequest) -> RelatedDocs | 
             nearest, degraded = finder.find(request.limit, filters), finder.degraded
         doc_id = document.summary.doc_id
         links, backlinks = describe_links(catalogue, doc_id), describe_backlinks(catalogue, doc_id)
-        missed = filters.is_active and not nearest
-        unmatched = explain_filters(context, reader, filters, request) if missed else []
+        unmatched = [] if nearest else explain_filters(context, reader, filters, request)
         revision = reader.get_revision()
     return RelatedDocs(
         document=to_doc_summary(document.summary),

@@ -80,8 +80,6 @@ def list_addresses(folder: Path) -> list[str]:
 
 def read_state(root: Path) -> MirrorState | None:
     """Return what is known of the mirror in a folder; None when the folder is no mirror."""
-    if root.parent.name != OBJECTS:
-        return None
     try:
         return msgspec.json.decode(Path(f"{root}.json").read_bytes(), type=MirrorState)
     except (OSError, msgspec.MsgspecError):

@@ -65,7 +65,6 @@ if TYPE_CHECKING:
     from kebab.errors.signal import Signal
     from kebab.store.sqlite.reader import SqliteReader
     from kebab.wire.ask import AskRequest
-    from kebab.wire.record import Reply
 
 
 def build_query(request: SearchRequest, now: float) -> Query:
