@@ -181,8 +181,7 @@ def delete_chunks(database: apsw.Connection, keys: Collection[Key]) -> None:
 def _list_values(doc: int, row: ChunkRow) -> tuple[Any, ...]:
     """Return the columns of a chunk."""
     ordinal, text, start, end, first, last, path, context, place = row.chunk
-    # Without an origin a place is as older versions wrote it.
-    where = to_json(place if place.origin else place[:-1]) if place else ""
+    where = to_json(place) if place else ""
     moved = (ordinal, start, end, first, last, _format_headings(path), context, where)
     return (row.chunk_id, doc, *moved, text, row.text_hash, row.embed_hash)
 
