@@ -5,7 +5,6 @@ from dataclasses import replace
 import msgspec
 from msgspec import Struct
 
-from kebab.config.settings import Settings
 from kebab.errors.catalog import Cancelled, Generic, IoError
 from kebab.errors.hints import Rerun
 from kebab.errors.redaction import redact
@@ -45,11 +44,6 @@ class ClassifiedError(Struct, frozen=True):
     quiet: bool = False
     rerun: Rerun | None = None
     """How the failed command line can be repeated so that it succeeds."""
-
-
-def build_view(settings: Settings, *, verbose: bool = False) -> View:
-    """Return how errors are worded under these settings."""
-    return View(settings.lang, verbose)
 
 
 def classify_error(

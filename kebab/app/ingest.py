@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec import structs
 
-from kebab.app.classify import build_error_reply, build_view
+from kebab.app.classify import View, build_error_reply
 from kebab.app.context import AppContext
 from kebab.config.load import read_locale_language
 from kebab.config.settings import is_object_address
@@ -348,7 +348,7 @@ def _open_ports(
                     budget=lambda: context.build_budget(models.loaded),
                     clock=context.clock,
                     describe_error=partial(
-                        build_error_reply, operation="ingest", view=build_view(context.settings)
+                        build_error_reply, operation="ingest", view=View(context.settings.lang)
                     ),
                     batch=library.batch if library else _no_batch,
                     list_searched=lambda: list_last_hits(context.settings),

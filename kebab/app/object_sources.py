@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from kebab.app.classify import build_error_reply, build_view
+from kebab.app.classify import View, build_error_reply
 from kebab.app.context import AppContext
 from kebab.config.settings import OBJECTS, is_object_address
 from kebab.core.documents import Source
@@ -286,7 +286,7 @@ class MirrorSync:
         )
 
     def _build_error(self, fault: Signal) -> "ErrorReply":
-        view = build_view(self._context.settings)
+        view = View(self._context.settings.lang)
         return build_error_reply(fault, operation="ingest", view=view)
 
 

@@ -69,9 +69,9 @@ def describe_build(context: AppContext, _request: SchemaRequest) -> Introspectio
             embedding = reader.get_value(EMBEDDING_VERSION)
     except NotIndexed as signal:
         if signal.found:
-            from kebab.app.classify import build_error_reply, build_view
+            from kebab.app.classify import View, build_error_reply
 
-            view = build_view(context.settings)
+            view = View(context.settings.lang)
             unreadable = build_error_reply(signal, operation="schema", view=view)
     reviews = None  # of a damaged file nothing is known
     with suppress(*UNUSABLE), context.open_review_store() as store:

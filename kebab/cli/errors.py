@@ -169,16 +169,12 @@ def build_error_view(context: CommandContext, language: Language | None = None) 
 
     `language` is that of unparsed arguments, if they name one.
     """
-    from msgspec import structs
-
-    from kebab.app.classify import build_view
+    from kebab.app.classify import View
     from kebab.config.load import read_language
-    from kebab.config.settings import Settings
 
-    wanted = context.flags.lang or language
-    settings = context.find_settings() or Settings(lang=read_language())
-    view = build_view(settings, verbose=context.flags.verbose)
-    return structs.replace(view, language=wanted) if wanted else view
+    settings = context.find_settings()
+    usual = settings.lang if settings else read_language()
+    return View(context.flags.lang or language or usual, context.flags.verbose)
 
 
 def append_to_error_log(context: CommandContext, report: ErrorReport) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from kebab.app.classify import build_view, classify_error
+from kebab.app.classify import View, classify_error
 from kebab.app.facade import convert_operation_request
 from kebab.config.settings import Settings
 from kebab.core.progress import Progress, ProgressKind
@@ -292,7 +292,7 @@ def search_lines(
             found = BulkSearchItem(index=index, query=query, response=reply)
             yield found, find_exit_status(reply)
         except Signal as signal:
-            fault = classify_error(signal, operation="search", view=build_view(settings))
+            fault = classify_error(signal, operation="search", view=View(settings.lang))
             yield BulkSearchItem(index=index, query=query, error=fault.reply), fault.exit
 
 

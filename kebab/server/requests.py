@@ -21,7 +21,7 @@ from typing import Any, TypeAlias, TypeVar
 import msgspec
 from msgspec import Struct
 
-from kebab.app.classify import build_view, classify_error
+from kebab.app.classify import View, classify_error
 from kebab.app.errors import FailedCall, log_failure
 from kebab.app.facade import Kebab, decode_operation_request, find_operation_status
 from kebab.app.model_adapters import Embedders
@@ -147,7 +147,7 @@ def report_failure(operation: str, fault: BaseException, settings: Settings | No
     The settings are None when they are unusable.
     """
     command = find_command_name(operation)
-    view = build_view(settings or Settings())
+    view = View((settings or Settings()).lang)
     classified = classify_error(fault, operation=command, view=view)
     reply = classified.reply
     if reply.code == Generic.code:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct, field
 
-from kebab.app.classify import build_view, classify_error
+from kebab.app.classify import View, classify_error
 from kebab.app.context import AppContext
 from kebab.app.facade import Kebab
 from kebab.config.settings import Settings
@@ -523,7 +523,7 @@ def build_watcher(  # noqa: PLR0913 - what differs between the foreground and a 
     def ingest(request: IngestRequest) -> IngestReport:
         return kebab.run(request, cancel=cancel)
 
-    silence_ms, view = settings.watch.debounce_ms, build_view(settings)
+    silence_ms, view = settings.watch.debounce_ms, View(settings.lang)
     return Watcher(
         paths=paths,
         ingest=ingest,
@@ -551,7 +551,7 @@ def watch_in_thread(
             with Kebab(settings, config_path=config_path) as kebab:
                 build_watcher(kebab, settings, config_path, [], cancel=cancel, emit=emit).run()
         except Exception as fault:  # noqa: BLE001 - the server goes on
-            classified = classify_error(fault, operation="watch", view=build_view(settings))
+            classified = classify_error(fault, operation="watch", view=View(settings.lang))
             emit(WatchEvent(kind="ended", error=classified.reply))
 
     thread = threading.Thread(target=run, name="watcher", daemon=True)
