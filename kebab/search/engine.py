@@ -196,7 +196,8 @@ class SearchEngine:
         parsed = candidates.parsed
         calibration = calibrate(candidates, passages)
         if query.detail == "best":
-            candidates = candidates.move(NEAREST, place_nearest(candidates))
+            nearest = reordering.place_nearest(candidates.ranked, candidates.vector.ranked)
+            candidates = candidates.move(reordering.NEAREST, nearest)
         if parsed.excluded and parsed.terms and candidates.ranked:
             others = msgspec.structs.replace(parsed, excluded=())
             whole = self._ranker.rank_parsed(others, query.mode, timer, passages)
@@ -214,21 +215,6 @@ class SearchEngine:
             ),
             convincing=convincing,
         )
-
-
-NEAREST, _PLACE = "nearest", 3
-"""The name of the boost, and the place at which the passage nearest by meaning stands at the latest
-on a page that shall answer by itself: words that only the question has do not find it."""
-
-
-def place_nearest(candidates: RankedCandidates) -> dict[Key, float]:
-    """Return the first candidates with the one that is nearest by meaning among them."""
-    ranked, nearest = candidates.ranked, candidates.vector.ranked[:1]
-    first = [key for key, _ in ranked[:_PLACE]]
-    if not nearest or len(ranked) < _PLACE or nearest[0][0] in first:
-        return {}
-    order = [*first[:-1], nearest[0][0], first[-1]]
-    return dict(zip(order, (score for _, score in ranked), strict=False))
 
 
 SORTED_SHARE = 0.5

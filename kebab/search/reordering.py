@@ -34,7 +34,7 @@ from kebab.search.snippet import PassageCache
 from kebab.text.normalize import split_names
 from kebab.text.tokenizer import collect_tokens
 
-CODE, DOCUMENTS, BARE = "code", "documents", "bare"
+CODE, DOCUMENTS, BARE, NEAREST = "code", "documents", "bare", "nearest"
 """The names of the boosts."""
 
 _LIMIT, _SAMPLE = 100, 30
@@ -305,6 +305,23 @@ def order_documents(
     order = iter(sorted(firsts, key=votes.__getitem__, reverse=True))
     moved = [firsts[next(order)] if key in leading else key for key in best]
     return dict(zip(moved, (score for _, score in ranked), strict=False))
+
+
+_PLACE = 3
+
+
+def place_nearest(ranked: Sequence[KeyedScore], nearest: Sequence[KeyedScore]) -> dict[Key, float]:
+    """Return the first candidates, the nearest by meaning at the third place at the latest.
+
+    On a page that shall answer by itself the first three have a text. A question in other words
+    than the passage that answers finds it by meaning only, and the sum of both channels puts it
+    behind passages that share common words with the question.
+    """
+    first = [key for key, _ in ranked[:_PLACE]]
+    if not nearest or len(first) < _PLACE or nearest[0][0] in first:
+        return {}
+    order = [*first[:-1], nearest[0][0], first[-1]]
+    return dict(zip(order, (score for _, score in ranked), strict=False))
 
 
 _BARE_LIMIT, _READ, _OTHERS = 300, 50, 8

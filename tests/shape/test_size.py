@@ -14,7 +14,7 @@ from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
     "kebab": 78_200,
-    "tests": 67_600,
+    "tests": 67_800,
     "kebab/app": 8_300,
     "kebab/chunk": 1_200,
     "kebab/cli": 9_500,

@@ -7,7 +7,7 @@ from kebab.core.chunks import DocId, Key
 from kebab.core.media import detect_media_type
 from kebab.core.queries import Filters
 from kebab.search.query_parser import parse_query
-from kebab.search.reordering import order_code
+from kebab.search.reordering import order_code, place_nearest
 from tests.fakes.evidence import stored
 
 
@@ -167,3 +167,14 @@ def test_a_word_that_no_code_defines_is_no_name():
     rows = [("a.py", 0.9, "main"), ("auth/login.py", 0.85, "main")]
 
     assert _order("login", *rows)[0] == "auth/login.py#main"
+
+
+@pytest.mark.parametrize(
+    ("nearest", "order"), [([3], [0, 1, 3, 2]), ([7], [0, 1, 7, 2]), ([2], []), ([], [])]
+)
+def test_the_nearest_passage_by_meaning_is_third_at_the_latest(nearest, order):
+    ranked = [(Key(number), 0.9 - number / 10) for number in range(5)]
+
+    moved = place_nearest(ranked, [(Key(number), 0.8) for number in nearest])
+
+    assert moved == {Key(number): ranked[place][1] for place, number in enumerate(order)}
