@@ -1,6 +1,6 @@
 import pytest
 
-from kebab.text.filters import list_readings, matches_glob
+from kebab.text.filters import list_readings, matches_glob, matches_property
 
 
 @pytest.mark.parametrize(
@@ -110,3 +110,18 @@ def test_links_on_the_way_to_a_folder_are_resolved(tmp_path):
 
     assert read_as(f"{tmp_path}/link/**", f"{tmp_path}/real/a.md") is not None
     assert read_as("link/a.md", f"{tmp_path}/real/a.md", str(tmp_path)) is not None
+
+
+@pytest.mark.parametrize(
+    ("condition", "passes"),
+    [
+        (">2024-01-02T10:00:00Z", True),
+        ("=2024-01-02T10:00:00Z", False),
+        ("=2024-01-02", True),
+        ("=2024-W01", True),
+        (">2024-Q1", False),
+        ("=0000", False),
+    ],
+)
+def test_a_property_with_a_time_is_compared_with_times_and_periods(condition, passes):
+    assert matches_property(condition, "2024-01-02T15:00:00Z") is passes
