@@ -156,8 +156,9 @@ class RelatedDocument(Struct, frozen=True, kw_only=True):
     cosine: float | None
 
 
-_MANY, _SEARCHED = 4, 32
-"""A passage of so many documents, such as a section of a template, tells nothing of one."""
+_MANY, _SEARCHED, _LONG = 4, 32, 64
+"""A passage of so many documents, such as a section of a template, tells nothing of one; each takes
+a search, and a document with so many passages has little of a template."""
 
 _HEADINGS = re.compile(r"\A(?:#.*\s+)+")
 """The first lines of a passage, of which one may be the date of the day."""
@@ -177,7 +178,8 @@ class RelatedFinder:
     ) -> None:
         self._library = library
         by_key = {chunk.key: chunk for chunk in chunks}
-        own = [key for key in by_key if not self._is_template(by_key[key])] or by_key
+        is_long = len(chunks) >= _LONG
+        own = [one.key for one in chunks if is_long or not self._is_template(one)] or by_key
         self._chunks = {key: by_key[key] for key in leave_out_shared(library, own)}
         self._doc_id = chunks[0].doc_id
         self._keywords = extract_keywords(library, (chunk.text for chunk in self._chunks.values()))
