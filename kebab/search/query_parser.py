@@ -173,8 +173,11 @@ _OPERATOR_PATTERN = (
     r"""|(?<!\S)-#(?P<tag>[^\s"]+)|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)"""
     r"""|(?<!\S)-?\[(?P<key>"[^"]+"|[^\W\d_][^\[\]":]*):(?P<wanted>[^\[\]]*)\](?!\S)"""
 )
-_NOT = re.compile(r"(?<=\S )(?:AND )?NOT (?=[\w#\[]|[a-z]*:?\")|^\s*NOT (?=[#\[]|[a-z]+:[^\s:\"/])")
-"""The operator; at the beginning it is one before a filter only."""
+_NOT = re.compile(
+    r'((?<!\S)"[^"]*")'
+    r'|(?<=\S )(?:AND )?NOT (?=[\w#\[]|[a-z]*:?")|^\s*NOT (?=[#\[]|[a-z]+:[^\s:/])'
+)
+"""A quoted phrase, or the operator; at the beginning it is one before a filter only."""
 
 _QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
 """The only operator of a question in prose: `tar -x` and `note: this` are words there."""
@@ -212,7 +215,9 @@ def read_operators(text: str, filters: Filters, *, prose: bool) -> "_OperatorRea
     # The first word may also be a verb, as in `can I use git -C`.
     opens = not set(AUXILIARIES["en"].split()).isdisjoint(text.lower().split(maxsplit=1)[:1])
     excludes = not (prose or is_question(text) or opens)
-    written, text = text, _NOT.sub("-", text) if excludes and not text.isupper() else text
+    written = text
+    if excludes and not text.isupper():
+        text = _NOT.sub(lambda found: found[1] or "-", text)
     excludes = excludes and (written != text or not is_command_line(text))
     reader = _OperatorReader(filters, excludes=excludes)
     position = 0
@@ -277,7 +282,8 @@ class _OperatorReader:
     def _read_quoted(self, whole: str, parts: Mapping[str, str | None]) -> _Piece:
         name, text = (parts.get("field") or "").lower(), parts["quoted"] or ""
         if name and name not in _COLUMNS:
-            return _Piece(whole) if parts["minus"] else self._read_field(whole, name, text)
+            is_word = parts["minus"] and not self.excludes
+            return _Piece(whole) if is_word else self._read_field(whole, name, text)
         if parts.get("minus"):
             return self._exclude(whole, text, _COLUMNS.get(name))
         return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))

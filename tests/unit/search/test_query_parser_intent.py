@@ -115,7 +115,7 @@ def test_exclusions_alone_are_refused(text):
         ("-draft snapshot -old", ["draft", "old"]),
         ("python -snake", ["snake"]),
         ("docker volumes -draft", []),
-        ("java NOT programming", ["programming"]),
+        ('java "is NOT null" NOT programming', ["programming"]),
         ("백업 -\ucd08안", ["초안"]),
         ('how do I restore -"old version"', ["old version"]),
         ("e-mail snapshot-draft", []),
@@ -228,6 +228,7 @@ def test_words_are_listed_as_they_are_written(text, words):
         ("[isbn:]", ("isbn",), ""),
         ("list[int:3] [1:2]", (), "list[int:3] [1:2]"),
         ("ropes -[status:done]", ("!status=done",), "ropes"),
+        ('NOT property:"due date" ropes', ("!due date",), "ropes"),
     ],
 )
 def test_properties_are_filters_in_brackets(text, conditions, plain):
