@@ -282,8 +282,8 @@ class _OperatorReader:
     def _read_quoted(self, whole: str, parts: Mapping[str, str | None]) -> _Piece:
         name, text = (parts.get("field") or "").lower(), parts["quoted"] or ""
         if name and name not in _COLUMNS:
-            is_word = parts["minus"] and not self.excludes
-            return _Piece(whole) if is_word else self._read_field(whole, name, text)
+            is_operator = self.excludes or not parts["minus"]
+            return self._read_field(whole, name, text) if is_operator else _Piece(whole)
         if parts.get("minus"):
             return self._exclude(whole, text, _COLUMNS.get(name))
         return _Piece(text, _add_phrase(self.required, text, _COLUMNS.get(name)))

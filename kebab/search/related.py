@@ -157,8 +157,7 @@ class RelatedDocument(Struct, frozen=True, kw_only=True):
 
 
 _MANY, _SEARCHED, _LONG = 4, 32, 64
-"""A passage of so many documents, such as a section of a template, tells nothing of one; each takes
-a search, and a document with so many passages has little of a template."""
+"""A passage of so many documents tells nothing of one; a long document has no template of a day."""
 
 _HEADINGS = re.compile(r"\A(?:#.*\s+)+")
 """The first lines of a passage, of which one may be the date of the day."""

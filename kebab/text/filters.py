@@ -196,7 +196,6 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
 _CONDITION = re.compile(r"([^<>=]+)(?:(<=|>=|=|<|>)(.*))?", re.DOTALL)
 _OPERATORS = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 _YEAR = re.compile(r"[1-9]\d{3}", re.ASCII)
-_DAY_CHARS = len("YYYY-MM-DD")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d+)?|\.\d+)", re.ASCII)
 _LINK = re.compile(r"\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]")
 
@@ -222,7 +221,7 @@ def matches_property(condition: str, value: str) -> bool:
     text = condition[len(sign) :].strip()
     wanted, found = _read_value(text), _read_value(value)
     period = text if _YEAR.fullmatch(text) else parse_period(text) or ""
-    if 0 < len(period) <= _DAY_CHARS and isinstance(found, str) and parse_date(found):
+    if 0 < len(period) <= len("YYYY-MM-DD") and isinstance(found, str) and parse_date(found):
         first, last = (day.isoformat() for day in list_days(period))
         wanted, found = first, first if first <= found[: len(first)] <= last else found
     if type(wanted) is type(found) and bool(_OPERATORS[sign](found, wanted)):
