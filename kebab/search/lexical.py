@@ -385,7 +385,9 @@ class _FormFinder:
             self._counts.look_up(tokens)
             words = (token for token in tokens if token.isalpha() and not is_dense(token))
             return _Form((day.token,), tuple(filter(self._counts.__getitem__, words)))
-        form = self._select(_make_token(name) for name, place in MONTHS.items() if place == month)
+        starts = {unit[:2].lower() for unit in units}  # another word may be a month, too: `ago`
+        names = (name for name, at in MONTHS.items() if at == month and name[:2] in starts)
+        form = self._select(map(_make_token, names))
         return form and form._replace(tokens=(str(number), *form.tokens))
 
     def _find_known(self, unit: str) -> _Form | None:

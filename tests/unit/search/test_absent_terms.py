@@ -222,3 +222,9 @@ def test_rare_words_that_no_hit_of_the_page_has_are_named(base):
     assert [hit.chunk.text for hit in page.hits] == ["LDAP"]
     assert (page.unheld_terms, page.absent_terms) == (("bandwidth",), ("zebra",))
     assert both.unheld_terms == ()
+
+
+def test_a_word_that_is_a_month_of_another_language_does_not_stand_for_one(base):
+    base.add("a.md", "The server was restarted 9 days ago.", embed=False)
+
+    assert _find_absent(base, "9 August") == ("August",)
