@@ -19,7 +19,7 @@ from kebab.core.chunks import Key, KeyedScore
 from kebab.core.queries import Filters, StoredChunk
 from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
 from kebab.search.snippet import PassageCache
-from kebab.text.dates import MONTHS, WrittenDate, find_written_dates
+from kebab.text.dates import WrittenDate, find_written_dates
 from kebab.text.language import (
     detect_question_language,
     detect_script,
@@ -378,17 +378,13 @@ class _FormFinder:
         return found
 
     def _find_day(self, day: WrittenDate, units: Sequence[str]) -> _Form | None:
-        """Return the token of a day in no year, its words too; else its number and its month."""
-        month, number = map(int, day.value[2:].split("-"))
-        if self._counts[day.token]:
-            tokens = [token for unit in units for token in tokenize_unit(unit)]
-            self._counts.look_up(tokens)
-            words = (token for token in tokens if token.isalpha() and not is_dense(token))
-            return _Form((day.token,), tuple(filter(self._counts.__getitem__, words)))
-        starts = {unit[:2].lower() for unit in units}  # another word may be a month, too: `ago`
-        names = (name for name, at in MONTHS.items() if at == month and name[:2] in starts)
-        form = self._select(map(_make_token, names))
-        return form and form._replace(tokens=(str(number), *form.tokens))
+        """Return the token of a day in no year, its words too."""
+        if not self._counts[day.token]:
+            return None
+        tokens = [token for unit in units for token in tokenize_unit(unit)]
+        self._counts.look_up(tokens)
+        words = (token for token in tokens if token.isalpha() and not is_dense(token))
+        return _Form((day.token,), tuple(filter(self._counts.__getitem__, words)))
 
     def _find_known(self, unit: str) -> _Form | None:
         """Return what occurs of a word that is written without accents, or as a whole."""
