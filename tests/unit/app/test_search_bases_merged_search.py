@@ -51,6 +51,8 @@ def test_hits_of_all_bases_are_one_ranking(three):
     assert [hit.rank for hit in response.hits] == list(range(1, len(response.hits) + 1))
     scores = [hit.score for hit in response.hits]
     assert scores == sorted(scores, reverse=True)
+    firsts = [_names(_search(three, sort=one))[0][0] for one in ("newest", "oldest")]
+    assert firsts == ["wiki", "local"]
     assert not response.absent_terms
     assert _search(three, "unicorn").absent_terms == ["unicorn"]
 

@@ -178,6 +178,7 @@ def get_quote(claim, text=TEXT, start=0, end=None):
 )
 def test_the_sentences_with_most_of_the_claim_are_quoted(claim, expected):
     assert get_quote(claim).text == expected
+    assert get_quote(claim, end=TEXT.index(expected) + len(expected)).text == expected
 
 
 def test_a_quote_of_a_cut_passage_has_its_position_in_the_chunk():

@@ -172,11 +172,12 @@ def test_a_passage_of_code_names_the_lines_of_its_symbol():
 @pytest.mark.parametrize("form", ["{} = 5", "#define {} 5", "# define {}\t(5 * 2)"])
 def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_for(form):
     section = Section("", "f", "g", media="text/x-python")
-    outer, own, _ = section.chunks
+    outer, own, local = section.chunks
     wanted = form.format("MAX_LINES")
     values = [wanted, form.format("OTHER_LINES"), form.format("MAX_TEXTS"), "LINE_KINDS == 8"]
     section.chunks[0] = outer._replace(text="\n".join(values), doc_id=own.doc_id)
-    section.chunks[1] = own._replace(text="if MAX_LINES > MAX_TEXTS or LINE_KINDS:")
+    section.chunks[1] = own._replace(text="if MAX_LINES > MAX_TEXTS or LINE_KINDS or lineCount:")
+    section.chunks[2] = local._replace(text="int lineCount = 5")
     (hit,) = section.grow(1, score=0.1)
     outer = section.chunks[0]._replace(doc_id=DocId("a"), path="limits.py", start_line=7)
     section.chunks[0] = outer
@@ -185,4 +186,4 @@ def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_fo
     assert "MAX_LINES" not in section.grow(1, score=0.1)[0].chunk.context
     assert hit.chunk.context == f"1: {wanted}"
     assert other.chunk.context == f"limits.py:7: {wanted}"
-    assert hit.snippet.text == "if MAX_LINES > MAX_TEXTS or LINE_KINDS:"
+    assert hit.snippet.text == "if MAX_LINES > MAX_TEXTS or LINE_KINDS or lineCount:"

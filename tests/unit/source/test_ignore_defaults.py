@@ -94,13 +94,15 @@ def test_a_scan_counts_secrets_and_output_unless_they_are_asked_for(
 
 @pytest.mark.parametrize("link", ["harmless.json", "named.json"])
 def test_a_link_with_a_harmless_name_does_not_open_a_secret(tmp_path, link):
-    write(tmp_path, _dot_docker__config_dot_json="{}")
+    write(tmp_path, _dot_docker__config_dot_json="{}", _dot_config__gh__hosts_dot_yml="")
     (tmp_path / link).symlink_to(tmp_path / ".docker/config.json")
     (tmp_path / "folder").symlink_to(tmp_path / ".docker")
+    (tmp_path / "root").symlink_to(tmp_path / ".config")
     scanner, found = FolderScanner(), FolderScanner().scan(str(tmp_path), ScanRules())
     scanner.add_named_files(found, str(tmp_path / ".docker"), ["config.json"], ScanRules())
     scanner.add_named_files(found, str(tmp_path), [link], ScanRules())
 
+    assert FolderScanner().scan(str(tmp_path / "root"), ScanRules()).entries == []
     assert found.entries == []
     assert found.skips.by_reason["secret"] == 2
 

@@ -41,6 +41,16 @@ def test_a_short_line_ends_a_paragraph_behind_a_sentence_and_else_a_line():
     assert text == "A long line of text, full Here it ends.\n\nname\nvalue of it and some more"
 
 
+def test_a_line_is_short_by_the_edge_of_its_own_column():
+    text = write(
+        row("A full line.", 700, right=150),
+        row("Another one.", 688, right=150),
+        row("Aside", 676, left=200),
+    ).text
+
+    assert text == "A full line. Another one.\n\nAside"
+
+
 def test_items_become_a_list_with_its_depths():
     document = write(
         row("• first item that is long", 700),
