@@ -99,9 +99,13 @@ def test_the_section_of_a_passage_is_found_in_the_present_file(shelf):
 
 
 def test_lines_of_a_lost_file_are_those_of_the_passages_around_them(shelf):
+    hit = shelf.search("restic check").hits[0]
     (shelf.notes / "docs" / "backup.md").unlink()
     found = fetch(shelf, "backup.md:12", section=True)
+    own = fetch(shelf, hit.chunk_id, section=True)
 
+    line = hit.citation.line
+    assert (own.start_line, own.end_line) == (line.start, line.end)
     assert (found.freshness, found.is_indexed_text) == ("gone", True)
     assert "restic check" in found.text
     assert isinstance(fetch(shelf, "backup.md:99"), NotFound)

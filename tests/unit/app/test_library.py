@@ -112,6 +112,17 @@ def lose(desk):
     (desk.folder / "old").rmdir()
 
 
+def test_an_ingest_that_changes_nothing_is_the_last_one(two):
+    def list_times():
+        return [
+            one.last_ingest_at for one in list_sources(two.context(), SourceListRequest()).sources
+        ]
+
+    before = list_times()
+    two.again()
+    assert min(list_times()) > max(before)
+
+
 def test_a_folder_that_is_gone_or_empty_is_listed_so(two):
     (two.folder / "old" / "c.md").unlink()
     assert [one.state for one in list_sources(two.context(), SourceListRequest()).sources] == [
