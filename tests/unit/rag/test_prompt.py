@@ -292,6 +292,13 @@ def test_a_load_never_grows(count, prompt, window, is_told):
         load = less
 
 
+def test_a_load_shrinks_by_a_share_where_the_server_told_no_window():
+    load = packer().pack(4096)
+    told, untold = (packer().repack(load, overflow(1, 9000), is_told=one) for one in (True, False))
+
+    assert untold.evidence_tokens <= 0.6 * load.evidence_tokens < told.evidence_tokens
+
+
 TEXT = (
     "The pump was installed in 2019. It draws its heat from the lake. "
     "The flow temperature is 55 degrees. Nobody has complained about noise."

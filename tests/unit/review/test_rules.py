@@ -10,7 +10,7 @@ from kebab.app.review_files import read_anchors
 from kebab.core.chunks import DocId
 from kebab.core.documents import LinkTarget
 from kebab.review.document import ReviewText
-from kebab.review.rules import Surroundings
+from kebab.review.rules import Surroundings, read_text
 
 
 def _document(root: Path, path: str = "a.md") -> ReviewText:
@@ -35,6 +35,10 @@ def _write(root: Path, path: str, text: str = "x\n") -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
     return file
+
+
+def test_a_file_that_is_too_large_is_not_read_in_part(tmp_path):
+    assert read_text(_write(tmp_path, "a.md", "x" * (4 * 2**20 + 1))) is None
 
 
 def test_files_and_folders_exist_by_their_exact_name(
