@@ -227,7 +227,7 @@ def test_every_passage_of_a_csv_file_stands_with_its_header():
 
 
 def test_the_rest_of_a_function_has_its_signature():
-    text = "def store(row, *, force=False):\n    first()\n    second()"
+    text = "# Puts it.\ndef store(row, *, force=False):\n    first()\n    second()"
     split_at = text.index("    first")
     blocks = [
         Block(BlockKind.HEADING, 0, split_at - 1, 1, "store"),
