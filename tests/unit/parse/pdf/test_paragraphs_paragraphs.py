@@ -102,6 +102,15 @@ def test_items_become_a_list_with_its_depths():
             id="a header of two lines",
         ),
         pytest.param(
+            [
+                {"p": 72, "1": 110, "ab": 150},
+                {"q": 72, "2": 110, "ten chars.": 150},
+                {"r": 72, "twelve chars": 190},
+            ],
+            "| p | 1 | ab |\n|---|---|---|\n| q | 2 | ten chars. |\n| r |  | twelve chars |",
+            id="a column that wider cells widen",
+        ),
+        pytest.param(
             [{"a": 72, "b": 150, "c": 200}, {"d": 100, "e": 175}],
             "a | b | c\nd | e",
             id="no common columns",
