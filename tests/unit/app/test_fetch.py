@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import astuple
 
 from kebab.app import fetch as operation
 from kebab.app.fetch import fit_budget
@@ -104,8 +105,7 @@ def test_lines_of_a_lost_file_are_those_of_the_passages_around_them(shelf):
     found = fetch(shelf, "backup.md:12", section=True)
     own = fetch(shelf, hit.chunk_id, section=True)
 
-    line = hit.citation.line
-    assert (own.start_line, own.end_line) == (line.start, line.end)
+    assert (own.start_line, own.end_line) == astuple(hit.citation.line)
     assert (found.freshness, found.is_indexed_text) == ("gone", True)
     assert "restic check" in found.text
     assert isinstance(fetch(shelf, "backup.md:99"), NotFound)

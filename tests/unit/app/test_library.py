@@ -112,28 +112,22 @@ def lose(desk):
     (desk.folder / "old").rmdir()
 
 
-def test_an_ingest_that_changes_nothing_is_the_last_one(two):
-    def list_times():
-        return [
-            one.last_ingest_at for one in list_sources(two.context(), SourceListRequest()).sources
-        ]
+def get(desk, name):
+    sources = list_sources(desk.context(), SourceListRequest()).sources
+    return [getattr(one, name) for one in sources]
 
-    before = list_times()
+
+def test_an_ingest_that_changes_nothing_is_the_last_one(two):
+    before = get(two, "last_ingest_at")
     two.again()
-    assert min(list_times()) > max(before)
+    assert min(get(two, "last_ingest_at")) > max(before)
 
 
 def test_a_folder_that_is_gone_or_empty_is_listed_so(two):
     (two.folder / "old" / "c.md").unlink()
-    assert [one.state for one in list_sources(two.context(), SourceListRequest()).sources] == [
-        "present",
-        "empty",
-    ]
+    assert get(two, "state") == ["present", "empty"]
     (two.folder / "old").rmdir()
-    assert [one.state for one in list_sources(two.context(), SourceListRequest()).sources] == [
-        "present",
-        "gone",
-    ]
+    assert get(two, "state") == ["present", "gone"]
     assert [one.source.name for one in list_lost_sources(two.context())] == [f"{two.folder}/old"]
 
 

@@ -6,6 +6,7 @@ from kebab.cli.render.documents import (
     render_document_list,
     render_duplicates,
     render_removed_documents,
+    render_reset,
 )
 from tests.fakes import replies
 
@@ -34,6 +35,13 @@ def test_what_was_removed_and_returns_is_said(returns):
     lines = render_removed_documents(reply, TERMINAL)
 
     assert any("kebabignore" in line for line in lines) is returns
+
+
+@pytest.mark.parametrize("removed", [[], ["vectors"]])
+def test_a_reset_without_anything_to_delete_says_so(removed):
+    lines = render_reset(replace(replies.reset_report(), removed=removed), TERMINAL)
+
+    assert any("nothing to delete" in line for line in lines) is (not removed)
 
 
 def drawn(reply, canvas=TERMINAL, next_page=""):

@@ -5,6 +5,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from kebab.core.chunks import Place
 from kebab.core.media import detect_media_type
 from kebab.errors.catalog import DependencyMissing, ParseFailed
 from kebab.parse.office import old_office
@@ -131,7 +132,7 @@ def test_every_exception_of_the_library_is_one_that_is_caught():
     assert Doc2DocxError in own
 
 
-def test_headers_and_footers_of_slides_are_left_out_and_those_of_hangul_stand_at_the_end():
+def test_footers_of_slides_are_left_out_those_of_hangul_stand_at_the_end_and_slides_have_numbers():
     from dochan.model.document import Paragraph, TextRun
     from dochan.model.header_footer import HeaderFooter
 
@@ -143,6 +144,8 @@ def test_headers_and_footers_of_slides_are_left_out_and_those_of_hangul_stand_at
 
     assert list(old_office._list_footers(b"\0" * 8 + stream + string)) == ["Harbour office"]
     assert writer.margins == [("footer", ["Page 3 draft"])]
+    writer.add_slide([Paragraph([TextRun("Tide")])], Place(0, 3))
+    assert writer.builder.build("a").text == "# Slide 3\n\nTide"
 
 
 def test_a_long_word_file_is_read_without_conversion_and_said_so(monkeypatch):
