@@ -5,7 +5,7 @@ import pytest
 from kebab.app.models import list_models, pull_model, use_model
 from kebab.core.progress import Cancel, Progress, ProgressKind, ignore_progress
 from kebab.embed.registry import E5_SMALL, MINILM, MODELS
-from kebab.errors.catalog import EmbeddingUnavailable, Locked, UsageInvalid
+from kebab.errors.catalog import EmbeddingUnavailable, Locked, ReadOnly, UsageInvalid
 from kebab.wire.health import ModelListRequest, ModelPullRequest, ModelUseRequest
 from tests.fakes.embedding_server import FakeEmbeddingServer, serve_embeddings
 
@@ -59,6 +59,8 @@ def test_auto_downloads_the_model_of_the_settings(full, model):
 def test_offline_missing_weights_are_unavailable(desk, work, name):
     with pytest.raises(EmbeddingUnavailable):
         work(desk, name)
+    with pytest.raises(ReadOnly):
+        work(desk, name, read_only=True)
 
     assert not desk.data.exists()
 
