@@ -16,13 +16,13 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
-from kebab.store.objects import ObjectStore
+from kebab.store import objects
 
 if TYPE_CHECKING:
     import pytest
 
 
-class WritableStore(ObjectStore):
+class WritableStore(objects.ObjectStore):
     """A store in which a test can write objects, and delete them."""
 
     def write(self, name: str, data: bytes) -> None:
@@ -256,8 +256,9 @@ def serve_s3() -> contextlib.AbstractContextManager[FaultyServer]:
     return serve(Bucket().answer)
 
 
-def use_s3(server: FaultyServer, monkeypatch: "pytest.MonkeyPatch") -> None:
+def use_s3(server: FaultyServer, monkeypatch: "pytest.MonkeyPatch", retries: int = 0) -> None:
     """Let clients of S3 reach a server, which spoils no request until a test says so."""
+    monkeypatch.setattr(objects, "_RETRIES", retries)
     server.faults.clear()
     server.methods = {"GET", "HEAD", "PUT"}
     for name, value in CREDENTIALS.items():

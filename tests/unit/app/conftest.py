@@ -138,6 +138,15 @@ def lab(desk: Desk, tiny_models: Path) -> Desk:
 
 
 @pytest.fixture
+def full(lab: Desk) -> Desk:
+    """A desk with three notes and both models at hand."""
+    for name in ("cat", "dog", "bird"):
+        lab.write(f"{name}.md", f"the {name} sleeps\n")
+    lab.ingest()
+    return lab
+
+
+@pytest.fixture
 def own_models(desk: Desk, tiny_models: Path) -> Path:
     """Models of this desk alone, which a test may damage."""
     folder = desk.folder / "models"

@@ -23,14 +23,6 @@ def _failed(checks):
     return {name for name, check in checks.items() if check.status == "fail"}
 
 
-@pytest.fixture
-def full(lab):
-    for name in ("cat", "dog", "bird"):
-        lab.write(f"{name}.md", f"the {name} sleeps\n")
-    lab.ingest()
-    return lab
-
-
 def test_a_check_stands_once_behind_those_that_it_needs_and_its_fix_is_a_remedy(desk):
     context = desk.context()
     listed = Checkup(context).list_checks()

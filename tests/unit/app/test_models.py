@@ -18,14 +18,6 @@ def _pull(desk, name, **flags):
     return pull_model(desk.context(**flags), ModelPullRequest(name=name), ignore_progress, Cancel())
 
 
-@pytest.fixture
-def full(lab):
-    for name in ("cat", "dog", "bird"):
-        lab.write(f"{name}.md", f"the {name} sleeps\n")
-    lab.ingest()
-    return lab
-
-
 def test_installed_and_active_models_are_marked(full):
     told = list_models(full.context(), ModelListRequest())
 

@@ -7,18 +7,12 @@ from kebab.app.library import list_sources, remove_source
 from kebab.app.search import search_all as search
 from kebab.core.progress import Cancel, ignore_progress
 from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError
-from kebab.store import objects
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.search import SearchRequest
 from tests.fakes.object_server import BUCKET, WritableStore, serve_s3, use_s3
 
 NOTE = b"# Keys\n\nThe lighthouse keys rotate weekly.\n"
-
-
-@pytest.fixture(autouse=True)
-def _few_retries(monkeypatch):
-    monkeypatch.setattr(objects, "_RETRIES", 0)
 
 
 @pytest.fixture(scope="module")

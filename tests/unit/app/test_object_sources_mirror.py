@@ -13,11 +13,6 @@ from tests.fakes.object_server import BUCKET, WritableStore, serve_s3, use_s3
 NOW = 1_800_000_000.0
 
 
-@pytest.fixture(autouse=True)
-def _few_retries(monkeypatch):
-    monkeypatch.setattr(objects, "_RETRIES", 0)
-
-
 @pytest.fixture(scope="module")
 def s3():
     with serve_s3() as server:

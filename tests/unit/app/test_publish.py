@@ -23,11 +23,6 @@ from kebab.wire.search import SearchRequest
 from tests.fakes.object_server import BUCKET, serve_folder, serve_s3, use_s3
 
 
-@pytest.fixture(autouse=True)
-def _few_retries(monkeypatch):
-    monkeypatch.setattr(objects, "_RETRIES", 0)
-
-
 @pytest.fixture
 def base(desk):
     return desk.folder / "base"

@@ -24,7 +24,7 @@ def s3():
 
 @pytest.fixture
 def bucket(s3, monkeypatch, tmp_path):
-    use_s3(s3, monkeypatch)
+    use_s3(s3, monkeypatch, retries=1)
     return f"s3://{BUCKET}/{tmp_path.name}"
 
 
