@@ -1,4 +1,5 @@
 import os
+import shutil
 from collections import Counter
 
 import pytest
@@ -125,6 +126,10 @@ def test_a_root_that_is_suddenly_empty_deletes_nothing_but_a_folder_may_be_empty
     desk.ingest()
     (desk.root / "sub" / "b.md").unlink()
     assert counts(desk.ingest("sub")) == {"removed": 1}
+    desk.write("b.md", "three")
+    desk.ingest()
+    shutil.rmtree(desk.root)
+    assert counts(desk.ingest(force=True)) == {"removed": 1}
 
 
 def test_one_missing_root_does_not_spoil_the_others(desk, tmp_path):
