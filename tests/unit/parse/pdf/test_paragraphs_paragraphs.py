@@ -43,7 +43,6 @@ def test_a_short_line_ends_a_paragraph_behind_a_sentence_and_else_a_line():
 
 def test_a_line_is_short_by_the_edge_of_its_own_column():
     column = row("A full line.", 700, right=150), row("Another one.", 688, right=150)
-
     assert write(*column, row("Aside", 676, left=200)).text.startswith("A full line. Another one.")
 
 
