@@ -27,7 +27,7 @@ MOST_LINES = {
     "kebab/ingest": 3_400,
     "kebab/limits": 700,
     "kebab/llm": 2_100,
-    "kebab/parse": 13_990,
+    "kebab/parse": 14_000,
     "kebab/rag": 3_600,
     "kebab/review": 4_700,
     "kebab/search": 5_200,
