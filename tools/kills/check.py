@@ -180,8 +180,8 @@ class Lab:
         published = run("publish", str(base), "--json")
         age_copies(self.home)
         added = run("source", "add", str(base), "--name", TEAM, "--json")
-        words = ("search", "cat", "--json", "--base")
-        lines = ((*reader, *words[:3]), (*words, TEAM), (*words, "local"))
+        words = ("search", "cat", "--json", "-n", "100")  # all: the order of far ones may differ
+        lines = ((*reader, *words), (*words, "--base", TEAM), (*words, "--base", "local"))
         found = [run(*line) for line in lines]
         if any(one.status for one in (published, added, *found)):
             faults = [one.err[-300:] for one in (published, added, *found)]

@@ -97,5 +97,7 @@ def test_a_listed_piece_file_belongs_to_the_directory(directory):
     path.unlink()
     assert encoder.verify_files(directory) == ["missing: pieces.db"]
     assert encoder.find_installed(E5_SMALL, directory.parent) is None
-    encoder.write_manifest(directory, replace(encoder.read_manifest(directory), files={}))
+    manifest = encoder.read_manifest(directory)
+    assert manifest is not None
+    encoder.write_manifest(directory, replace(manifest, files={}))
     assert encoder.find_installed(E5_SMALL, directory.parent) is None

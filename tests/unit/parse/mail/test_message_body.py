@@ -7,7 +7,6 @@ from kebab.parse.mail.message import (
     add_plain_text,
     list_attachments,
     list_names,
-    parse_message,
     read_attachment,
     read_date,
     read_header,
@@ -15,6 +14,7 @@ from kebab.parse.mail.message import (
     read_text,
     write_message,
 )
+from kebab.parse.mail.outlook import parse_message
 
 
 def write(text):
