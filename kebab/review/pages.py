@@ -133,6 +133,9 @@ class RunPages:
         warnings = {warning for one in final for warning in one.warnings}
         if not self._ports.is_stored:
             warnings.add("run_not_stored")
+        shown = {unit.key.document for unit in begun}
+        if self._ports.asks_model and not all(map(self._units.has_model_text, shown)):
+            warnings.add("no_model_text")
         next_cursor = None
         if has_more:
             next_cursor = self._compute_cursor(end)

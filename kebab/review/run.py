@@ -382,6 +382,10 @@ class RunUnits:
             raise failure
         self.failure = failure
 
+    def has_model_text(self, number: int) -> bool:
+        """Return whether a planned document has text that the language model reads."""
+        return any(map(needs_model, self._documents[number].units))
+
     def count_unanswered(self) -> int:
         """Return how many parts of the text the model has not read yet; neighbours are one."""
         count = 0

@@ -28,6 +28,7 @@ FailOnName = Literal["error", "warning", "suggestion", "never"]
 ItemWarning = Literal[
     "downshift_exhausted",
     "items_dropped",
+    "no_model_text",
     "run_not_stored",
     "unit_incomplete",
 ]

@@ -88,6 +88,7 @@ _STATES: dict[FileState, str] = {
 _WARNINGS: dict[ItemWarning, str] = {
     "downshift_exhausted": "responses of the model were cut off; findings may be missing",
     "items_dropped": "findings without a place in the text were dropped",
+    "no_model_text": "documents without text for the model, such as code, met rules only",
     "run_not_stored": "the run is not stored under `--read-only`",
     "unit_incomplete": "a part of the text has no complete answer of the model",
 }
