@@ -225,11 +225,17 @@ def find_date(text: str) -> str | None:
     return parse_date(text) or _find_first(text[:_MAX_CHARS])
 
 
+_YEAR_DIGITS = 4
+
+
 def find_date_in_path(path: str) -> str | None:
     """Return the date in the name of a file, else that of its folders `YYYY/MM/DD`.
 
     A name that begins with a month, a week or a quarter has its first day.
     """
+    # Its year has four digits, or is one of Japan. To compile the patterns takes long.
+    if sum(map(str.isnumeric, path)) < _YEAR_DIGITS and "年" not in path:
+        return None
     name = path.rpartition("/")[2]
     months = filter(None, (pattern.match(name) for pattern in _PERIODS))
     matches = (*months, *_FOLDERS.finditer(path))
