@@ -19,7 +19,7 @@ from kebab.core.chunks import Key, KeyedScore
 from kebab.core.queries import Filters, StoredChunk
 from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
 from kebab.search.snippet import PassageCache
-from kebab.text.dates import WrittenDate, find_written_dates
+from kebab.text.dates import find_written_dates
 from kebab.text.language import (
     detect_question_language,
     detect_script,
@@ -370,21 +370,16 @@ class _FormFinder:
                 for at, (start, end) in enumerate(self._spans)
                 if one.start <= start and end <= one.end
             ]
-            form = _Form((one.token,)) if self._counts[one.token] else None
-            if one.value[0] == "-":
-                form = self._find_day(one, [self.units[at] for at in inside])
-            if inside and form:
-                found |= dict.fromkeys(inside) | {inside[0]: form}
+            if inside and self._counts[one.token]:
+                tokens = [token for at in inside for token in tokenize_unit(self.units[at])]
+                self._counts.look_up(tokens)
+                words = (token for token in tokens if token.isalpha() and not is_dense(token))
+                # Of a day in no year, that in the same language comes first.
+                names = (
+                    tuple(filter(self._counts.__getitem__, words)) if one.value[0] == "-" else ()
+                )
+                found |= dict.fromkeys(inside) | {inside[0]: _Form((one.token,), names)}
         return found
-
-    def _find_day(self, day: WrittenDate, units: Sequence[str]) -> _Form | None:
-        """Return the token of a day in no year, its words too."""
-        if not self._counts[day.token]:
-            return None
-        tokens = [token for unit in units for token in tokenize_unit(unit)]
-        self._counts.look_up(tokens)
-        words = (token for token in tokens if token.isalpha() and not is_dense(token))
-        return _Form((day.token,), tuple(filter(self._counts.__getitem__, words)))
 
     def _find_known(self, unit: str) -> _Form | None:
         """Return what occurs of a word that is written without accents, or as a whole."""

@@ -275,8 +275,10 @@ def select_held(keywords: Mapping[str, float], tokens: Collection[str]) -> set[s
     Forms of one word share their beginning. English words are stems already; in other languages a
     right passage often has another form than the question. A single sign begins a bigram.
     """
-    signs = {token[0] for token in tokens if token and is_dense(token)}
-    held = {term for term in keywords if term in tokens or term in signs}
+    held = keywords.keys() & tokens
+    for sign in (term for term in keywords if len(term) == 1):
+        if any(token[:1] == sign and is_dense(token) for token in tokens):
+            held.add(sign)
     for term in keywords.keys() - held:
         if len(term) > _BEGINNING and term.isalpha() and not is_dense(term):
             for token in tokens:

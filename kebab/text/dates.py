@@ -15,12 +15,12 @@ from kebab.text.normalize import compile_lazily, load_words
 _YEARS = range(1000, 2200)
 _NAME_YEARS = range(1900, 2100)
 _MAX_CHARS = 100
-MONTHS = {
+_MONTHS = {
     name: int(number) for number, names in load_words("months").items() for name in names.split()
 }
 """The months by their names and short forms in the languages of Europe."""
 
-_MONTH = "(?P<month>" + "|".join(sorted(MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
+_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")(?![^\W\d_])\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er|º|\.)?"
 _OF = "(?:of |de |del |d['’])?"
 _YEAR = r"(?P<year>\d{4})"
@@ -97,7 +97,7 @@ _DAYS_OF_MONTHS = tuple(
     compile_lazily(rf"(?<![\w.]){form}(?!\w)", re.IGNORECASE)
     for form in (rf"{_MONTH} {_DAY}", rf"{_DAY} {_OF}{_MONTH}")
 )
-_WORDS = {*MONTHS, *_WEEKS.split(), *_QUARTERS.split()}
+_WORDS = {*_MONTHS, *_WEEKS.split(), *_QUARTERS.split()}
 _NUMERIC = compile_lazily(
     r"\d{4}[-/._] ?\d{1,2}(?!\d)|\d[-/.] ?\d{4}|\d{8}|[年月년월\u0900-\u097f]|tháng"
 )
@@ -342,7 +342,7 @@ def _build(match: re.Match[str], years: range = _YEARS) -> str | None:
         readings = {_format_day(year, *pair, years) for pair in ((one, two), (two, one))} - {None}
         day = readings.pop() if len(readings) == 1 else None
     else:
-        month = MONTHS.get(parts["month"].lower()) or _read_number(parts["month"])
+        month = _MONTHS.get(parts["month"].lower()) or _read_number(parts["month"])
         day = _format_day(year, month, _read_number(parts.get("day") or "1"), years)
         day = day if not day or "day" in parts else day.removesuffix("-01")
     zone = (parts.get("zone") or "").upper()
