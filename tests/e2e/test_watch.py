@@ -73,10 +73,18 @@ class Watched:
                 return event
 
     def run(self, *arguments, data=None):
-        """Return what a command prints; it runs in the process of the test, to save time."""
-        with enter_environment(self.environment(), self.notes):
-            ran = run("--data-dir", str(data or self.data), *arguments, "--json")
-        return json.loads(ran.out or ran.err.splitlines()[-1])
+        """Return what a command prints; it runs in the process of the test, to save time.
+
+        While the watcher writes, the command is run again.
+        """
+
+        def try_once():
+            with enter_environment(self.environment(), self.notes):
+                ran = run("--data-dir", str(data or self.data), *arguments, "--json")
+            reply = json.loads(ran.out or ran.err.splitlines()[-1])
+            return None if reply.get("code") == "locked" else reply
+
+        return wait_until(try_once)
 
     def read_index(self, data=None):
         """Return the documents of the index with their texts."""
