@@ -49,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
     from hypothesis import settings
 
     # A time limit for single examples fails on a busy machine, and when the first one imports a
-    # module. Tests of speed have `pytest.mark.timeout`. The examples are always the same; the
+    # module. Tests of speed have `pytest.mark.processor_s`. The examples are always the same; the
     # programs for developers (`tools/fuzz`) try new ones.
     settings.register_profile("kebab", deadline=None, derandomize=True, max_examples=20)
     settings.load_profile("kebab")
@@ -168,6 +168,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
             return (yield)
         with isolation.open_network():
             return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Hold a test of speed to its processor time: a busy machine adds much to the clock's."""
+    limit, started = item.get_closest_marker("processor_s"), time.process_time()
+    yield
+    assert limit is None or time.process_time() - started < limit.args[0]
 
 
 class FileScheduling(LoadGroupScheduling):  # type: ignore[misc]  # xdist has no types

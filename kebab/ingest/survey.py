@@ -16,7 +16,7 @@ from kebab.ingest.job import ParserGuard
 from kebab.ingest.members import read_entry
 from kebab.ingest.plan import Plan
 from kebab.limits.deadline import raise_memory_error
-from kebab.limits.worker import DEFAULT_MEMORY_MB, WorkerProcess
+from kebab.limits.worker import DEFAULT_MEMORY_MB, START_S, WorkerProcess
 from kebab.text.language import measure_languages
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ _ISOLATED_SECONDS = 2.0
 
 _FILE_SECONDS = 1.0
 _GRACE_S = 0.2
-_START_S = 5.0
 """How long the sample waits for its worker."""
 
 _MEASURED_CHARS = 16_384
@@ -98,7 +97,7 @@ def _measure_files(
     if not files:
         return
     with suppress(OSError), WorkerProcess(meter, DEFAULT_MEMORY_MB) as worker:
-        if not worker.poll(_START_S) or worker.receive() is None:
+        if not worker.poll(START_S) or worker.receive() is None:
             return
         ends = time.monotonic() + _ISOLATED_SECONDS
         for entry in files:

@@ -6,12 +6,10 @@ from contextlib import ExitStack
 import pytest
 
 from tests.fakes.ollama import Pause, Say, fake_ollama
-from tests.fakes.waiting import read_until, wait_for_request
+from tests.fakes.waiting import PATIENCE_S, read_until, wait_for_request
 
 QUESTION = "What is checked first when a restore fails?"
 ENDLESS = ("Check the repository first", Pause(120), " [1].")
-PATIENCE_S = 20
-"""What a busy machine may need; nothing here waits that long on purpose."""
 
 
 @pytest.fixture

@@ -1,17 +1,12 @@
 """Streams of reviews by real processes, with a model server that does not finish its response."""
 
 import signal
-import time
 
 import pytest
 
 from tests.fakes.ollama import Say, fake_ollama
-from tests.fakes.waiting import read_until, wait_for_request
+from tests.fakes.waiting import PATIENCE_S, read_until, wait_for_request
 
-PATIENCE_S = 20
-"""What a busy machine may need; nothing here waits that long on purpose."""
-MOST_S = 5
-"""Far more than leaving takes on an idle machine, and far less than the answer takes."""
 TEXT = "# Doors\n\nOpen [the door](gone.md). Teh valve is closd.\n"
 
 
@@ -80,11 +75,9 @@ def test_an_interruption_ends_the_request_to_the_model(number, arguments, server
     (library.folder / "a.md").write_text(TEXT, encoding="utf-8")
     with library.start(*arguments) as process:
         request = wait_for_request(server)
-        started = time.monotonic()
         process.send_signal(number)
         _, err = process.communicate(timeout=PATIENCE_S)
-        took_s = time.monotonic() - started
 
-    assert (process.returncode, took_s < MOST_S) == (130, True)
+    assert process.returncode == 130
     assert b"Traceback" not in err
     assert request.hung_up.wait(PATIENCE_S)

@@ -2,8 +2,8 @@
 
 Run as a program it is the whole command line over that twin, for tests of real processes. The
 query, question or path then says what is to happen: `nothing` finds nothing, `slow` work takes its
-time, `stuck` work never ends, `deaf` work not even when it is told to, `mute` work is long silent,
-and a name in `FAULTS` is that fault. A file of `tests/cases/answers` is an answer, by its name.
+time, `stuck` work never ends, `deaf` work not even when it is told to, and a name in `FAULTS` is
+that fault. A file of `tests/cases/answers` is an answer, by its name.
 """
 
 import os
@@ -224,7 +224,6 @@ class FakeKebab:
         """Read four files."""
         self._note("ingest", request)
         _fail(*request.paths)
-        time.sleep(1.6 if "mute" in request.paths else 0)
         report(Progress(kind=ProgressKind.SCAN_STARTED, path="/home/ada/notes"))
         report(Progress(kind=ProgressKind.SCAN_COMPLETED, done=4, total=4, unit="files"))
         for done in range(5000 if "slow" in request.paths else 4):

@@ -14,7 +14,6 @@ from tests.fakes import replies
 _ANSWERS = Path(__file__).parents[1] / "cases" / "answers"
 _REFUSALS = {"nothing": "no_chunks", "weak": "score_gate", "unsure": "llm_self_judge"}
 _SLOW_S = 0.02
-_MUTE_S = 3.6
 
 
 def answer_to(request: AskRequest) -> Answer:
@@ -49,7 +48,6 @@ def say(question: str, text: str, tell: Callable[[AnswerEvent], None], said: lis
         ModelUnreachable: The question is `cut`.
     """
     manner = question.split(maxsplit=1)[0]
-    time.sleep(_MUTE_S if manner == "mute" else 0)
     for number, word in enumerate(re.findall(r"\s*\S+", text)):
         if manner == "again" and number == 3 and len(said) == number:
             said.clear()

@@ -29,6 +29,7 @@ from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.ollama import Fail, FakeOllama, Pause, Say, fake_ollama
 from tests.fakes.ollama_wire import Generation
 from tests.fakes.openai import KINDS, FakeOpenAi, Kind, fake_openai
+from tests.fakes.waiting import PATIENCE_S, wait_for_request
 
 if TYPE_CHECKING:
     from kebab.errors.signal import Signal
@@ -87,6 +88,9 @@ class Subject(Protocol):
 
     def dawdles(self) -> None:
         """Let the next answer go on for ever, with short pauses."""
+
+    def wait_for_request(self) -> None:
+        """Wait until the server is asked for an answer."""
 
     def noticed(self) -> bool:
         """Return whether the server finds out, soon, that nobody listens any more."""
@@ -149,6 +153,9 @@ class ScriptedSubject:
         late = TimedOut(operation="answer", elapsed_ms=300, deadline_ms=300)
         self.model.enqueue(Pieces(*["slow "] * 5, then=late))
 
+    def wait_for_request(self) -> None:
+        pass
+
     def noticed(self) -> bool:
         return True
 
@@ -196,8 +203,11 @@ class OllamaSubject:
     def dawdles(self) -> None:
         self._server.enqueue(Say(*("slow ", Pause(0.05)) * 1000))
 
+    def wait_for_request(self) -> None:
+        wait_for_request(self._server)
+
     def noticed(self) -> bool:
-        return self._server.asked[-1].hung_up.wait(5)
+        return self._server.asked[-1].hung_up.wait(PATIENCE_S)
 
     def refuses_schemas(self) -> None:
         self._server.enqueue(Fail("bad_schema"))
@@ -244,8 +254,11 @@ class OpenAiSubject:
     def dawdles(self) -> None:
         self._server.enqueue(openai.Say(*("slow ", Pause(0.05)) * 1000))
 
+    def wait_for_request(self) -> None:
+        wait_for_request(self._server)
+
     def noticed(self) -> bool:
-        return self._server.asked[-1].hung_up.wait(5)
+        return self._server.asked[-1].hung_up.wait(PATIENCE_S)
 
     def refuses_schemas(self) -> None:
         self._server.schemas = False

@@ -3,6 +3,7 @@
 import signal
 import threading
 from contextlib import ExitStack
+from time import monotonic
 
 import pytest
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from kebab.errors.catalog import (
 )
 from kebab.llm.chat import MAX_TOKEN_CHARS
 from tests.fakes.dead_ends import never_accepting, refusing
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.ports.language_models import ADAPTERS, DIALECTS, PATIENT, SUBJECTS, Speech
 
 MESSAGES = [
@@ -29,7 +31,6 @@ MESSAGES = [
 ]
 HASTY = replace(PATIENT, connect_s=0.3)
 IMPATIENT = replace(PATIENT, first_token_s=0.7)
-IMPATIENT_IN_ALL = replace(PATIENT, total_s=0.7)
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +73,7 @@ def idle():
     def ended():
         mine = [one for one in threading.enumerate() if one.daemon and one not in before]
         for one in mine:
-            one.join(5)
+            one.join(PATIENCE_S)
         return not any(one.is_alive() for one in mine)
 
     return ended
@@ -82,6 +83,14 @@ def idle():
 def heard():
     """What the listener heard, piece by piece."""
     return []
+
+
+@pytest.fixture
+def skip(monkeypatch):
+    """Let seconds pass for the limits of an answer."""
+    passed = []
+    monkeypatch.setattr("kebab.llm.http_stream.monotonic", lambda: monotonic() + sum(passed))
+    return passed.append
 
 
 class Stop(Exception):  # noqa: N818 - nothing is wrong
@@ -280,12 +289,17 @@ def test_a_place_where_no_server_answers_is_unreachable(adapter, place, idle):
 @pytest.mark.parametrize(
     ("pieces", "operation"), [((), "first_token"), (("Hello", " world"), "next_token")]
 )
-def test_a_silent_server_is_left_after_the_limit(make, pieces, operation, heard, idle):
-    subject = make(IMPATIENT)
+def test_a_silent_server_is_left_after_the_limit(make, pieces, operation, heard, idle, skip):
+    subject = make(PATIENT if pieces else IMPATIENT)
     subject.stalls(*pieces)
 
+    def on_text(piece):
+        heard.append(piece)
+        if len(heard) == len(pieces):
+            skip(PATIENT.first_token_s)
+
     with pytest.raises(TimedOut) as raised:
-        ask(subject, heard.append)
+        ask(subject, on_text)
 
     assert raised.value.operation == operation
     assert heard == list(pieces)
@@ -293,15 +307,14 @@ def test_a_silent_server_is_left_after_the_limit(make, pieces, operation, heard,
     assert idle()
 
 
-def test_an_endless_answer_is_left_after_the_limit_for_all_of_it(make, heard, idle):
-    subject = make(IMPATIENT_IN_ALL)
+def test_an_endless_answer_is_left_after_the_limit_for_all_of_it(make, idle, skip):
+    subject = make(PATIENT)
     subject.dawdles()
 
     with pytest.raises(TimedOut) as raised:
-        ask(subject, heard.append)
+        ask(subject, lambda _: skip(PATIENT.first_token_s / 2))
 
     assert raised.value.operation == "answer"
-    assert heard
     assert subject.noticed()
     assert idle()
 
@@ -336,19 +349,21 @@ def test_a_listener_that_raises_ends_the_servers_work(subject, reason, count, id
 
 
 @pytest.mark.parametrize("pieces", [(), ("Hello",)], ids=["before", "amid"])
-def test_an_interrupt_is_heard_while_the_server_is_silent(make_adapter, pieces, idle):
+def test_an_interrupt_is_heard_while_the_server_is_silent(make_adapter, pieces, heard, idle):
     subject = make_adapter(PATIENT)
     subject.stalls(*pieces)
-    main = threading.main_thread().ident
-    press = threading.Timer(0.3, signal.pthread_kill, (main, signal.SIGINT))
-    press.start()
 
-    try:
-        with pytest.raises(KeyboardInterrupt):
-            ask(subject)
-    finally:
-        press.cancel()
-        press.join()
+    def press():
+        subject.wait_for_request()
+        wait_until(lambda: len(heard) == len(pieces))
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    with pytest.raises(KeyboardInterrupt):
+        ask(subject, heard.append)
+
+    presser.join()
 
     assert subject.noticed()
     assert idle()

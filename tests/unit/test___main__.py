@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tests.contract.conftest import load_validators
+from tests.fakes.waiting import PATIENCE_S
 from tests.shape.tree import ROOT
 
 
@@ -28,7 +29,7 @@ def test_an_interruption_before_the_imports_of_kebab_is_quiet():
 
     process.send_signal(signal.SIGINT)
 
-    assert process.communicate(timeout=30) == ("", "")
+    assert process.communicate(timeout=PATIENCE_S) == ("", "")
     assert process.returncode == 130
 
 
@@ -39,7 +40,7 @@ def test_a_failed_import_at_the_start_is_an_error(form):
         f"sys.argv = ['kebab', 'list', *{['--json'] if form == 'json' else []}]; m.run()"
     )
     process = start(code)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
 
     assert (process.returncode, out) == (2, "")
     assert "Traceback" not in err
@@ -60,7 +61,7 @@ def test_a_lack_of_memory_behind_the_channels_is_reported(module, tmp_path):
         f"sys.argv = ['kebab', 'list', '--json', '--data-dir', {str(tmp_path)!r}]; m.run()"
     )
     process = start(code)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE_S)
 
     assert (process.returncode, out) == (2, "")
     assert json.loads(err)["code"] == "out_of_memory"
@@ -72,7 +73,7 @@ def test_too_little_memory_is_never_an_empty_no(kilobytes, tmp_path):
     line = f"ulimit -v {kilobytes}; exec {sys.executable} -m kebab search bread --json"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
     ran = subprocess.run(
-        ["sh", "-c", line], capture_output=True, env=environment, check=False, timeout=60
+        ["sh", "-c", line], capture_output=True, env=environment, check=False, timeout=PATIENCE_S
     )
 
     assert ran.returncode in (2, 3)
@@ -89,7 +90,7 @@ def test_a_closed_stdout_is_an_error(arguments, tmp_path):
     line = f"exec {sys.executable} -m kebab {words} </dev/null >&-"
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
     ran = subprocess.run(
-        ["sh", "-c", line], capture_output=True, env=environment, check=False, timeout=60
+        ["sh", "-c", line], capture_output=True, env=environment, check=False, timeout=PATIENCE_S
     )
 
     assert ran.returncode == 2
@@ -101,7 +102,8 @@ def test_interruptions_at_many_moments_leave_no_trace(tmp_path):
     code = "import kebab.__main__ as m; print('ready', file=sys.stderr, flush=True); m.run()"
     for step in range(12):
         process = subprocess.Popen(
-            [sys.executable, "-c", f"import sys; {code}", "doctor"],
+            [sys.executable, "-c", f"import sys; {code}", "search", "--bulk"],
+            stdin=subprocess.PIPE,  # it waits for a line when the interruption comes late
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             env=environment,
@@ -110,6 +112,6 @@ def test_interruptions_at_many_moments_leave_no_trace(tmp_path):
         assert process.stderr.readline() == b"ready\n"
         time.sleep(step * 0.005)
         process.send_signal(signal.SIGINT)
-        err = process.communicate(timeout=60)[1]
+        err = process.communicate(timeout=PATIENCE_S)[1]
         assert process.returncode == 130
         assert b"Traceback" not in err

@@ -106,7 +106,7 @@ def test_a_sentence_that_introduces_a_list_stays_with_it(end, together):
     assert ("forgets at home" in holder) is together
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.processor_s(20)
 @pytest.mark.parametrize(
     "note",
     ["The quick brown fox. " * 20_000, "x" * 400_000, "가나다라" * 40_000, "\t" * 200_000 + "a",

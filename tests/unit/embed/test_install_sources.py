@@ -12,8 +12,10 @@ from kebab.embed.install import (
     build_package_source,
 )
 from kebab.embed.registry import E5_SMALL, MINILM
+from tests.fakes.waiting import PATIENCE_S, has_ended, wait_until
 
-PATIENCE = Patience(answer=1.0, stall=1.5)
+PATIENCE = Patience(answer=PATIENCE_S, stall=PATIENCE_S)
+HASTE = Patience(answer=1.0, stall=1.5)
 
 GIVES = "print('answered 100', flush=True); open('file', 'w').write('x' * 100)"
 REFUSES = "raise SystemExit('ERROR: no such thing')"
@@ -21,39 +23,46 @@ SILENT = "print('hello', flush=True); import time; time.sleep(60)"
 STALLS = "print('answered 100', flush=True); import time; time.sleep(60)"
 BREAKS = "print('answered 100', flush=True); raise SystemExit('ERROR: cut off')"
 SLOW = """
-import time
+import pathlib, time
 print('answered 100', flush=True)
 for name in 'abc':
-    open(name, 'w').write('x' * 40)
-    time.sleep(1.0)
+    pathlib.Path(name).write_text('x' * 40)
+    while not pathlib.Path(f'{name}-seen').exists():
+        time.sleep(0.01)
 """
 
 
-def follow(tmp_path, program, report=ignore_progress, cancel=None):
+def follow(tmp_path, program, report=ignore_progress, patience=PATIENCE):
     """Return why a source with this program fails; None when it does not."""
     source = Source(MINILM, "it", "it", ("-c", program))
-    progress = FetchProgress(report, cancel or Cancel())
-    return progress.run("download", source, source.arguments, tmp_path / "work", PATIENCE)
+    progress = FetchProgress(report, Cancel())
+    return progress.run("download", source, source.arguments, tmp_path / "work", patience)
 
 
 @pytest.mark.parametrize(
-    ("program", "reason"),
+    ("program", "patience", "reason"),
     [
-        (GIVES, None),
-        (REFUSES, "ERROR: no such thing"),
-        (BREAKS, "ERROR: cut off"),
-        (SILENT, "no answer in 1.0 s"),
-        (STALLS, "nothing arrived for 1.5 s"),
+        (GIVES, PATIENCE, None),
+        (REFUSES, PATIENCE, "ERROR: no such thing"),
+        (BREAKS, PATIENCE, "ERROR: cut off"),
+        (SILENT, HASTE, "no answer in 1.0 s"),
+        (STALLS, HASTE, "nothing arrived for 1.5 s"),
     ],
 )
-def test_a_source_delivers_or_says_why_not(tmp_path, program, reason):
-    assert follow(tmp_path, program) == reason
+def test_a_source_delivers_or_says_why_not(tmp_path, program, patience, reason):
+    assert follow(tmp_path, program, patience=patience) == reason
 
 
 def test_a_download_reports_its_bytes(tmp_path):
     events: list[Progress] = []
 
-    assert follow(tmp_path, SLOW, events.append) is None
+    def report(event):
+        events.append(event)
+        for name, done in (("a", 40), ("b", 80), ("c", 100)):
+            if event.done == done:
+                (tmp_path / "work" / f"{name}-seen").touch()
+
+    assert follow(tmp_path, SLOW, report) is None
     assert {event.kind for event in events} == {ProgressKind.MODEL_FETCH}
     told = [(event.done, event.total, event.unit) for event in events if event.phase == "download"]
     assert {(40, 100, "bytes"), (80, 100, "bytes"), (100, 100, "bytes")} <= set(told)
@@ -92,20 +101,7 @@ def test_a_stopped_child_takes_its_children_along(tmp_path):
     child.stop()
 
     assert child.poll_status() == -9
-    assert gone(inner)
-
-
-def gone(pid):
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
-        try:
-            with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 - a kernel file
-                if file.read().rpartition(")")[2].split()[0] == "Z":
-                    return True
-        except OSError:
-            return True
-        time.sleep(0.02)
-    return False
+    wait_until(lambda: has_ended(inner))
 
 
 def test_files_in_the_working_folder_do_not_shadow_our_modules(tmp_path):

@@ -1,7 +1,6 @@
 import os
 import subprocess
 import sys
-import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from kebab.limits.worker import (
     run_handler,
     serve,
 )
+from tests.fakes.waiting import has_ended, wait_until
 
 LIMIT_MB = 300
 
@@ -71,24 +71,7 @@ def test_a_worker_ends_with_the_process_that_started_it():
     )
 
     assert ended.stderr == ""
-    assert wait_until(lambda: has_ended(int(ended.stdout)))
-
-
-def has_ended(pid):
-    """Return whether a process has ended; one that nobody waited for is a zombie."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return state == "Z"
-
-
-def wait_until(condition):
-    for _ in range(500):
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
+    wait_until(lambda: has_ended(int(ended.stdout)))
 
 
 def double(task):

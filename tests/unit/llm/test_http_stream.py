@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import pytest
@@ -16,12 +16,12 @@ from kebab.errors.signal import Signal
 from kebab.llm import http_stream
 from kebab.llm.endpoint import parse_endpoint
 from kebab.llm.http_stream import Call, Deadlines, HttpStream
+from tests.fakes.waiting import PATIENCE_S, wait_until
 
 NEVER = Deadlines(connect_s=0, first_token_s=0, total_s=0)
 HEAD = (
     b"HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 )
-PATIENCE_S = 10.0
 LARGE = 1_000_000
 
 
@@ -184,42 +184,49 @@ def test_a_name_look_up_that_hangs_is_bounded(monkeypatch):
 )
 @pytest.mark.parametrize("script", [says(stays=True), says(HEAD, stays=True), drips])
 def test_no_server_can_hold_a_caller_beyond_a_deadline(script, deadlines, operation):
-    started = monotonic()
-
     with peer(script) as served:
         late = failure(ask(served, deadlines), TimedOut).details()
 
     assert (late["operation"], late["deadline_ms"]) == (operation, 200)
     assert late["elapsed_ms"] >= 200
-    assert monotonic() - started < 5
 
 
-def test_each_token_restarts_the_limit_for_silence():
+@pytest.fixture
+def now(monkeypatch) -> list[float]:
+    """The time of the deadlines, which passes only when a test says so."""
+    now = [100.0]
+    monkeypatch.setattr(http_stream, "monotonic", lambda: now[0])
+    return now
+
+
+def test_each_token_restarts_the_limit_for_silence(now):
     limits = Deadlines(connect_s=0, first_token_s=1.0, total_s=0)
+    seen: list[bytes] = []
 
     def script(served: Peer, connection: socket.socket) -> None:
         connection.sendall(HEAD)
-        for _ in range(8):
-            sleep(0.2)
+        for number in range(8):
+            wait_until(lambda number=number: len(seen) == number)
+            now[0] += 0.8
             connection.sendall(chunk(b"token\n"))
         connection.sendall(END)
 
-    seen = 0
     with peer(script) as served, ask(served, limits) as answer:
-        for _ in answer.iter_lines():
+        for line in answer.iter_lines():
             answer.record_token()
-            seen += 1
+            seen.append(line)
 
-    assert seen == 8
+    assert len(seen) == 8
 
 
-def test_data_that_came_in_time_may_be_read_late():
-    limits = Deadlines(connect_s=0, first_token_s=0.3, total_s=0)
+def test_data_that_came_in_time_may_be_read_late(now):
+    limits = Deadlines(connect_s=0, first_token_s=1.0, total_s=0)
 
     with peer(says(HEAD, chunk(b"token\n"), END)) as served, ask(served, limits) as answer:
         lines = answer.iter_lines()
         assert next(lines) == b"token"
-        sleep(0.6)
+        wait_until(lambda: not talking())
+        now[0] += 60
 
         assert list(lines) == []
 
@@ -233,10 +240,8 @@ def test_leaving_closes_the_connection_at_once(script):
     with peer(script) as served:
         with ask(served):
             sleep(0.1)
-        started = monotonic()
 
         assert served.left.wait(PATIENCE_S)
-        assert monotonic() - started < 2
 
 
 def test_leaving_while_a_large_body_is_sent_closes_the_connection():

@@ -12,8 +12,9 @@ from kebab.llm.server_check import LOADING, CheckedModel, check_server_responds
 from tests.fakes.dead_ends import greeting
 from tests.fakes.language_model import Pieces, ScriptedModel
 from tests.fakes.openai import Answer, fake_openai
+from tests.fakes.waiting import PATIENCE_S
 
-LIMITS = Llm(connect_s=1.0, first_token_s=60, total_s=60)
+LIMITS = Llm(connect_s=PATIENCE_S, first_token_s=60, total_s=60)
 MESSAGES = [Message("user", "Why?")]
 LOADS = ModelBusy(endpoint="http://x", operation="ask", reason="loading")
 
@@ -57,11 +58,11 @@ def test_a_port_that_speaks_no_http_is_noticed_soon(banner, monkeypatch):
     started = monotonic()
 
     with greeting(banner) as url, pytest.raises(ModelUnreachable) as raised:
-        check(url, replace(LIMITS, connect_s=1.0))
+        check(url, replace(LIMITS, connect_s=2.0))
 
     assert raised.value.cause == "it accepts connections and does not answer"
     assert (raised.value.reason, raised.value.setting) == ("silent", "models.llm.endpoint")
-    assert 1.0 < monotonic() - started < 4
+    assert 2.0 < monotonic() - started < PATIENCE_S
 
 
 def test_a_silent_server_that_answered_before_is_busy(monkeypatch):
@@ -70,7 +71,7 @@ def test_a_silent_server_that_answered_before_is_busy(monkeypatch):
         endpoint = parse_base_url(url).display_url
         monkeypatch.setitem(server_check._answered, endpoint, (monotonic(), ()))
 
-        check(url)
+        check(url, replace(LIMITS, connect_s=0, first_token_s=1.0))
 
 
 @pytest.mark.parametrize(
@@ -112,12 +113,9 @@ def test_the_wait_for_a_loading_server_is_reported_once_and_ends_with_its_answer
 
 def test_a_server_that_loads_for_too_long_is_busy():
     model = checked(*[LOADS] * 9, loading_s=0.5)
-    started = monotonic()
 
     with pytest.raises(ModelBusy, match="still loading its model"):
         ask(model)
-
-    assert monotonic() - started < 5
 
 
 def test_another_api_than_that_of_the_settings_is_named():

@@ -239,7 +239,7 @@ def test_damaged_front_matter_is_a_warning_and_is_searched(text, warning):
     assert front.searched == 0
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.processor_s(20)
 @pytest.mark.parametrize(
     "inner",
     [
@@ -288,7 +288,7 @@ def test_the_lines_at_the_head_of_a_page_are_its_properties(body, fields):
     assert read_properties(body) == fields
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.processor_s(10)
 def test_a_long_head_is_read_in_time():
     assert len(read_properties("".join(f"k{n}:: v\n" for n in range(100_000)))) == 100
     assert read_properties("a" * 1_000_000 + "::") == {}

@@ -34,6 +34,7 @@ from kebab.server.running import create_pass
 from kebab.wire.ask import Answer, AnswerEvent, AskRequest
 from kebab.wire.ingest import IngestRequest
 from tests.fakes.facade import FakeKebab
+from tests.fakes.waiting import PATIENCE_S
 from tests.pdf_files import Text, build_pdf
 
 TOKEN = "a-token-of-these-tests"
@@ -179,7 +180,7 @@ def serve(make_site, pool) -> Iterator[Callable[..., tuple[Address, Server]]]:
     for server, _ in started:
         server.should_exit = server.force_exit = True
     for _, thread in started:
-        thread.join(10)
+        thread.join(PATIENCE_S)
         assert not thread.is_alive()
 
 
@@ -197,7 +198,7 @@ def send() -> Iterator[Callable[..., socket.socket]]:
                 f"Content-Type: application/json\r\nAccept: {accept}\r\nConnection: close\r\n"
                 f"Content-Length: {len(raw)}\r\n\r\n"
             )
-            connection = stack.enter_context(socket.create_connection(address, timeout=10))
+            connection = stack.enter_context(socket.create_connection(address, timeout=PATIENCE_S))
             connection.sendall(head.encode() + raw)
             return connection
 

@@ -1,11 +1,12 @@
 import json
-import time
+import threading
 
 import pytest
 
 from kebab.errors.catalog import build_catalog
 from kebab.server.events import WorkEncoder
-from tests.fakes.waiting import wait_until
+from tests.fakes.facade import FakeKebab
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.shape.libraries import list_own_exceptions
 from tests.unit.server.conftest import read_until
 
@@ -130,6 +131,16 @@ def test_every_exception_of_the_library_is_answered_or_belongs_to_what_is_not_us
 QUICK = 0.1
 
 
+@pytest.fixture
+def told():
+    """What a test sets to let silent work go on."""
+    return threading.Event()
+
+
+def read_events(text):
+    return [json.loads(line) for line in text.decode().splitlines() if line.startswith("{")]
+
+
 @pytest.mark.parametrize("accept", ["application/x-ndjson", "application/json"])
 def test_a_client_that_vanishes_interrupts_a_question(serve, send, pool, accept):
     address, _ = serve()
@@ -158,29 +169,42 @@ def test_a_client_that_vanishes_cancels_an_ingest_between_two_files(serve, send,
     assert not pool.interrupted
 
 
-def test_silent_work_has_heartbeats_even_before_its_first_event(serve, send, monkeypatch):
+def test_silent_work_has_heartbeats_even_before_its_first_event(
+    serve, send, pool, monkeypatch, told
+):
+    ingest = FakeKebab.ingest
+
+    def keep_silent(*arguments):
+        assert told.wait(PATIENCE_S)
+        return ingest(*arguments)
+
+    monkeypatch.setattr(FakeKebab, "ingest", keep_silent)
     monkeypatch.setattr(WorkEncoder, "silence_s", QUICK)
     address, _ = serve()
-    text = read_until(send(address, "/v1/ingest", {"paths": ["mute"]}), b'"completed"').decode()
+    connection = send(address, "/v1/ingest", {})
+    text = read_until(connection, b'"heartbeat"')
+    told.set()
+    events = read_events(text + read_until(connection, b'"completed"'))
 
-    events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert events[0]["kind"] == "heartbeat"
     assert events[-1]["kind"] == "completed"
 
 
-def test_an_error_after_the_first_event_ends_the_stream(serve, send, pool, monkeypatch):
+def test_an_error_after_the_first_event_ends_the_stream(serve, send, pool, monkeypatch, told):
     def break_off(self, request, report, cancel):
         from kebab.core.progress import Progress, ProgressKind
 
         report(Progress(kind=ProgressKind.SCAN_STARTED))
-        time.sleep(QUICK)
+        assert told.wait(PATIENCE_S)
         raise RuntimeError("nobody expected this")
 
-    monkeypatch.setattr("tests.fakes.facade.FakeKebab.ingest", break_off)
+    monkeypatch.setattr(FakeKebab, "ingest", break_off)
     address, _ = serve()
-    text = read_until(send(address, "/v1/ingest", {}), b'"aborted"').decode()
+    connection = send(address, "/v1/ingest", {})
+    text = read_until(connection, b'"scan_started"')
+    told.set()
+    events = read_events(text + read_until(connection, b'"aborted"'))
 
-    events = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
     assert [one.get("kind") for one in events] == ["scan_started", "unknown", "aborted"]
     assert (events[1]["schema_version"], events[1]["code"]) == ("error.v1", "generic")
     assert events[-1]["exit_code"] == 2

@@ -7,6 +7,7 @@ from starlette.testclient import TestClient
 
 from kebab.errors.catalog import IoError
 from kebab.server.guard import TOKEN_NAME, Guard, is_authorized, load_token
+from tests.fakes.waiting import PATIENCE_S
 from tests.unit.server.conftest import BEARER, LIMIT, TOKEN, read_until
 
 HEALTH, SEARCH = "/v1/health", "/v1/search"
@@ -106,7 +107,7 @@ def test_a_body_that_does_not_arrive_is_given_up(serve, monkeypatch):
     monkeypatch.setattr("kebab.server.guard.BODY_S", 0.2)
     address, _ = serve()
     head = f"POST {SEARCH} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
-    with socket.create_connection(address, timeout=10) as connection:
+    with socket.create_connection(address, timeout=PATIENCE_S) as connection:
         connection.sendall(f"{head}Content-Length: 9\r\n\r\n{{".encode())
         text = read_until(connection, b'"timeout"')
 

@@ -18,6 +18,7 @@ from kebab.server.mcp import McpServer
 from kebab.server.requests import Call
 from kebab.wire.error import ErrorReply
 from kebab.wire.json_schema import build_schema
+from tests.fakes.waiting import PATIENCE_S
 from tests.shape.tree import ROOT
 from tests.unit.server.conftest import make_settings
 
@@ -193,7 +194,7 @@ def test_a_line_that_is_no_message_does_not_end_the_server(make_mcp, line):
 
 
 def test_a_call_that_is_cancelled_stops_its_work(make_mcp, monkeypatch):
-    stopped = anyio.Event()
+    started, stopped = anyio.Event(), anyio.Event()
 
     async def main() -> None:
         server = make_mcp()
@@ -202,6 +203,7 @@ def test_a_call_that_is_cancelled_stops_its_work(make_mcp, monkeypatch):
         async def run(operation: str, work: Any, call: Call) -> Any:
             del operation, work
             try:
+                started.set()
                 await anyio.sleep_forever()
             finally:
                 stopped.set()
@@ -209,9 +211,11 @@ def test_a_call_that_is_cancelled_stops_its_work(make_mcp, monkeypatch):
         server._operations.run = run
         assert loop_run
         async with Client(server.server) as client:
-            with anyio.move_on_after(0.2):
-                await client.call_tool("search", {"queries": ["x"]})
-            with anyio.fail_after(5):
+            async with anyio.create_task_group() as calls:
+                calls.start_soon(client.call_tool, "search", {"queries": ["x"]})
+                await started.wait()
+                calls.cancel_scope.cancel()
+            with anyio.fail_after(PATIENCE_S):
                 await stopped.wait()
 
     anyio.run(main)

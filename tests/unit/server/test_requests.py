@@ -11,7 +11,7 @@ from kebab.wire.ingest import IngestTextRequest
 from kebab.wire.operations import OPERATIONS, REMOTE_OPERATIONS
 from kebab.wire.record import encode_json
 from tests.examples import REQUESTS
-from tests.fakes.waiting import wait_until
+from tests.fakes.waiting import PATIENCE_S, wait_until
 
 WRITING = [name for name, one in OPERATIONS.items() if one.effect != "reads"]
 VALUES: tuple[object, ...] = (True, -1.5, "", [None], {})
@@ -64,7 +64,7 @@ def test_nothing_is_written_unless_the_server_allows_it(real, operation, tmp_pat
 
 
 def test_a_pattern_that_never_ends_stops_only_its_own_request(real, monkeypatch):
-    monkeypatch.setattr("kebab.limits.matching.DEADLINE_S", 0.2)
+    monkeypatch.setattr("kebab.limits.matching.DEADLINE_S", 0.5)
     monkeypatch.setattr("kebab.limits.worker.GRACE_S", 0.1)
     service = real(allow_write=True)
     answer(service, "ingest_text", encode_json(IngestTextRequest(text=b"a" * 60 + b"b", title="t")))
@@ -151,7 +151,7 @@ def test_a_search_never_waits_for_long_work(make_operations, pool):
         stuck = [
             asyncio.ensure_future(service.answer("ask", b'{"question": "stuck"}')) for _ in range(9)
         ]
-        found = await asyncio.wait_for(service.answer("search", b'{"query": "cat"}'), 10)
+        found = await asyncio.wait_for(service.answer("search", b'{"query": "cat"}'), PATIENCE_S)
         for one in stuck:
             one.cancel()
         await asyncio.gather(*stuck, return_exceptions=True)
@@ -185,7 +185,7 @@ def test_closing_stops_what_runs(make_operations, pool):
         await asyncio.to_thread(wait_until, lambda: pool.asked)
         assert service.measure_idle() == 0
         service.close()
-        return await asyncio.wait_for(asking, 10)
+        return await asyncio.wait_for(asking, PATIENCE_S)
 
     outcome = asyncio.run(main())
     assert (outcome.status, outcome.reply.code) == (499, "cancelled")

@@ -14,7 +14,7 @@ from kebab.server.running import (
     stop_server,
 )
 from kebab.wire.health import RunningServer
-from tests.fakes.waiting import wait_until
+from tests.fakes.waiting import PATIENCE_S, wait_until
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_server_of_another_process_runs_until_it_is_stopped(tmp_path, other):
     assert found.pid == other.pid
     assert find_server(tmp_path, Path("/other")) is None
     stop_server(folder, found)
-    assert other.wait(10) == -signal.SIGTERM
+    assert other.wait(PATIENCE_S) == -signal.SIGTERM
     assert find_server(tmp_path, Path("/data")) is None
 
 

@@ -1,5 +1,4 @@
 import sys
-import time
 
 import pytest
 
@@ -8,7 +7,6 @@ from kebab.server.watcher import EVERYTHING, FolderWatch, WatchedFolder, watch_f
 from tests.fakes.waiting import wait_until
 from tests.shape.libraries import list_own_exceptions
 
-DEADLINE_S = 10.0
 SILENCE_MS = 200
 
 
@@ -21,10 +19,7 @@ def open_reports(*folders, stopped=stay):
 
 
 def test_waiting_stops_when_it_is_asked_to(tmp_path):
-    began = time.monotonic()
-
     assert list(open_reports(tmp_path, stopped=lambda: True)) == []
-    assert time.monotonic() - began < DEADLINE_S
 
 
 def test_a_folder_that_is_gone_is_said(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from kebab.cli.commands.open import open_in_editor
 from tests.contract.conftest import load_validators
 from tests.fakes import replies
+from tests.fakes.waiting import PATIENCE_S
 from tests.shape.tree import ROOT
 
 
@@ -51,7 +52,7 @@ def start(tmp_path, environment):
 
 def get(url, path="", **headers):
     parts = urlsplit(url)
-    connection = HTTPConnection(parts.hostname, parts.port, timeout=30)
+    connection = HTTPConnection(parts.hostname, parts.port, timeout=PATIENCE_S)
     target = path or f"{parts.path}?{parts.query}"
     connection.request("GET", target, headers={"Accept": "text/html", **headers})
     answer = connection.getresponse()
@@ -65,7 +66,7 @@ def test_a_server_is_opened_found_and_forgotten(start, tmp_path):
     assert server.stderr.readline().startswith("listening: http://127.0.0.1:")
     assert server.stderr.readline().startswith("token: ")
     found = start("open", "--web", "restore a backup")
-    out, err = found.communicate(timeout=60)
+    out, err = found.communicate(timeout=PATIENCE_S)
 
     assert (found.returncode, err) == (0, "")
     lines = (tmp_path / "opened").read_text().split()
@@ -78,7 +79,7 @@ def test_a_server_is_opened_found_and_forgotten(start, tmp_path):
         assert get(out.strip(), "/", Cookie=cookie).status == 200
     assert lines[1].endswith("&q=restore+a+backup")
     server.send_signal(signal.SIGTERM)
-    server.communicate(timeout=30)
+    server.communicate(timeout=PATIENCE_S)
     assert not list((tmp_path / "state" / "kebab" / "servers").iterdir())
 
 

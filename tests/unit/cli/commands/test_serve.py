@@ -11,7 +11,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from tests.fakes.console import run
-from tests.fakes.waiting import wait_until
+from tests.fakes.waiting import PATIENCE_S, wait_until
 from tests.shape.tree import ROOT
 
 SCRIPT = shutil.which("kebab", path=Path(sys.executable).parent)
@@ -87,7 +87,7 @@ def post(event, path, body, token=None):
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     call = Request(event["url"] + path, json.dumps(body).encode(), headers)
     try:
-        with urlopen(call, timeout=30) as answer:
+        with urlopen(call, timeout=4 * PATIENCE_S) as answer:
             return answer.status, json.load(answer)
     except HTTPError as fault:
         with fault:
@@ -105,7 +105,7 @@ def test_the_http_server_answers_until_a_signal_and_writes_nothing_else(start, n
     assert post(event, "/v1/search", {"query": "cat"}, token="wrong")[0] == 401
     assert post(event, "/v1/ingest_text", {"text": "eA==", "title": "t"})[0] == 403
     process.send_signal(number)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, err) == (status, "", "")
     assert token_path.read_text().strip() not in json.dumps(event)
 
@@ -128,7 +128,7 @@ def test_every_server_is_shown_and_can_be_ended(start, tmp_path):
     assert [one["allow_write"] for one in stopped["servers"]] == [True]
     assert ask("--stop")[1] == 0
     assert ask("--stop")[1] == 1
-    assert (first.wait(10), second.wait(10)) == (0, 0)
+    assert (first.wait(PATIENCE_S), second.wait(PATIENCE_S)) == (0, 0)
     assert list((tmp_path / "state" / "kebab" / "servers").iterdir()) == []
 
 
@@ -153,7 +153,7 @@ def test_workers_answer_and_end_with_the_server(start):
     wait_until(lambda: post(event, "/v1/list", {})[1]["code"] == "not_indexed")
 
     assert ask("--stop")[1] == 0
-    assert process.wait(20) == 0
+    assert process.wait(PATIENCE_S) == 0
 
 
 def test_a_server_beyond_this_machine_has_a_warning(start):

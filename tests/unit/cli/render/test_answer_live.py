@@ -1,6 +1,5 @@
 import os
 import pty
-import time
 
 import pytest
 
@@ -16,6 +15,7 @@ from kebab.cli.render.answer import (
 from kebab.cli.render.canvas import Canvas, measure_width
 from kebab.wire.ask import AnswerEvent
 from tests.fakes import replies
+from tests.fakes.waiting import wait_until
 
 FOUND = AnswerEvent(type="retrieval_done", hits=[replies.hit(), replies.hit(2)])
 AGAIN = AnswerEvent(type="restart", reason="the window is full\x1b")
@@ -78,16 +78,11 @@ def test_a_live_region_is_rendered_and_removed(terminal):
     near, channel = terminal
     with LiveAnswer(channel, Canvas(width=40, live=True), None, shows_text=True) as region:
         region(token("so it is"))
-        seen = ""
-        for _ in range(100):
-            seen += shown(near)
-            if "so it is" in seen:
-                break
-            time.sleep(0.05)
+        parts: list[str] = []
+        wait_until(lambda: parts.append(shown(near)) or "so it is" in "".join(parts))
         region.show_heartbeat(0)
     last = shown(near)
 
-    assert "so it is" in seen
     assert last.endswith("\x1b[1A\x1b[2K")
 
 

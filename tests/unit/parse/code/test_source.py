@@ -47,7 +47,7 @@ def test_code_behind_an_inner_part_belongs_to_the_outer_one_and_the_rest_to_none
     assert spans == [(0, 1, 0), (1, 2, 0), (2, 4, 0), (4, 7, 2), (7, 10, 1)]
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.processor_s(20)
 @pytest.mark.parametrize("line", ["def f(", "a " * 150 + "(", "# x", "  class A", "x" * 2_000])
 def test_repeated_lines_take_little_time(line):
     find_named_spans(f"{line}\n" * 4_000)

@@ -1,4 +1,3 @@
-import time
 from pathlib import Path
 
 import pytest
@@ -131,11 +130,9 @@ def test_any_sequence_of_tokens_is_read(tokens):
     read("{\\rtf1 " + " ".join(tokens))
 
 
+@pytest.mark.processor_s(3)
 def test_deep_groups_are_read_in_linear_time():
-    begun = time.process_time()
-
     assert read("{\\rtf1 " + "{" * 100_000 + "x") == "x"
-    assert time.process_time() - begun < 3
 
 
 @pytest.mark.parametrize(

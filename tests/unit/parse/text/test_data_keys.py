@@ -1,7 +1,6 @@
 import base64
 import json
 import random
-import time
 
 import pytest
 
@@ -79,18 +78,16 @@ def test_sections_of_settings():
 @pytest.mark.parametrize(
     "text", ["/* " * 300_000, '"a ' * 300_000, "[" * 300_000, '"' + "\\" * 10**6]
 )
+@pytest.mark.processor_s(5)
 def test_hostile_json_takes_linear_time(text):
-    started = time.process_time()
     scan_json(text)
-    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("line", ["[a" + " " * 10**6, "a" + " " * 10**6, ":" * 10**6, '"' * 10**6])
+@pytest.mark.processor_s(5)
 def test_hostile_lines_take_linear_time(line):
-    started = time.process_time()
     scan_sections([line])
     scan_yaml([line])
-    assert time.process_time() - started < 5
 
 
 SAMPLES = sorted((ROOT / "samples" / "formats" / "data").iterdir())

@@ -72,7 +72,7 @@ def test_setext_headings_have_levels():
     assert {span.kind for span in spans} == {BlockKind.HEADING}
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.processor_s(20)
 @pytest.mark.parametrize(
     "hostile",
     [

@@ -1,5 +1,4 @@
 import io
-import time
 
 import pytest
 from docutils import nodes
@@ -149,12 +148,11 @@ def test_sections_are_those_of_docutils(parts):
     assert [label for _, label in list_headings(parse(source))] == expected
 
 
+@pytest.mark.processor_s(5)
 def test_time_is_linear_in_nesting_and_length():
     nested = "\n\n".join(f"{' ' * depth}.. note::" for depth in range(0, 900, 3))
-    started = time.process_time()
     for hostile in (nested, "- " * 50_000, "::\n\n   " * 20_000, ":a" * 100_000, "`" * 100_000):
         parse(hostile)
-    assert time.process_time() - started < 5
 
 
 def scan(source):

@@ -1,4 +1,3 @@
-import time
 from pathlib import Path
 
 import pytest
@@ -316,8 +315,6 @@ def test_odd_pages_are_read(html):
 
 
 @pytest.mark.parametrize("part", ["a<br>", "<li><p>a", "<p>a</p>"])
+@pytest.mark.processor_s(3)
 def test_a_long_paragraph_or_item_is_read_in_linear_time(part):
-    begun = time.process_time()
     write("<ul><li>" + part * 40_000)
-
-    assert time.process_time() - begun < 3

@@ -71,8 +71,8 @@ def test_a_damaged_database_caches_nothing(tmp_path):
     assert QueryCache(tmp_path).get("page", "question") is None
 
 
-@pytest.mark.timeout(3)
-def test_a_busy_writer_is_not_waited_for(cache, data_dir):
+def test_a_busy_writer_is_not_waited_for(cache, data_dir, monkeypatch):
+    monkeypatch.setattr("kebab.store.sqlite.connection._BUSY_MS", 10**9)
     cache.put("page", "old", b"answer")
     writer = open_writer(data_dir)
     writer.execute("BEGIN IMMEDIATE")

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from kebab.core.chunks import make_doc_id
@@ -27,13 +25,12 @@ def test_a_checkpoint_waits_for_no_reader(writer, tmp_path):
     with SqliteReader(tmp_path) as reader:
         reader.get_revision()
         writer.put_document(document("b.md"))
-        began = time.monotonic()
+        writer.database.set_busy_timeout(10**9)
         writer.checkpoint()
-        assert time.monotonic() - began < 2
         assert reader.count_chunks() == 1
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.processor_s(30)
 def test_many_documents_are_written_moved_and_removed_in_linear_time(writer):
     paths = [f"{number}.md" for number in range(400)]
     ids = [make_doc_id("notes", path) for path in paths]
