@@ -88,7 +88,7 @@ def heard():
 @pytest.fixture
 def skip(monkeypatch):
     """Let seconds pass for the limits of an answer."""
-    passed = []
+    passed: list[float] = []
     monkeypatch.setattr("kebab.llm.http_stream.monotonic", lambda: monotonic() + sum(passed))
     return passed.append
 
@@ -353,10 +353,13 @@ def test_an_interrupt_is_heard_while_the_server_is_silent(make_adapter, pieces, 
     subject = make_adapter(PATIENT)
     subject.stalls(*pieces)
 
+    main = threading.main_thread().ident
+    assert main is not None
+
     def press():
         subject.wait_for_request()
         wait_until(lambda: len(heard) == len(pieces))
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        signal.pthread_kill(main, signal.SIGINT)
 
     presser = threading.Thread(target=press)
     presser.start()

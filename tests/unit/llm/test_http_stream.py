@@ -202,21 +202,23 @@ def now(monkeypatch) -> list[float]:
 def test_each_token_restarts_the_limit_for_silence(now):
     limits = Deadlines(connect_s=0, first_token_s=1.0, total_s=0)
     seen: list[bytes] = []
+    heard = threading.Semaphore(0)
 
     def script(served: Peer, connection: socket.socket) -> None:
         connection.sendall(HEAD)
-        for number in range(8):
-            wait_until(lambda number=number: len(seen) == number)
+        for _ in range(8):
             now[0] += 0.8
             connection.sendall(chunk(b"token\n"))
+            assert heard.acquire(timeout=PATIENCE_S)
         connection.sendall(END)
 
     with peer(script) as served, ask(served, limits) as answer:
         for line in answer.iter_lines():
             answer.record_token()
             seen.append(line)
+            heard.release()
 
-    assert len(seen) == 8
+    assert seen == [b"token"] * 8
 
 
 def test_data_that_came_in_time_may_be_read_late(now):

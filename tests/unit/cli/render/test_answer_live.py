@@ -1,3 +1,4 @@
+import io
 import os
 import pty
 
@@ -78,8 +79,8 @@ def test_a_live_region_is_rendered_and_removed(terminal):
     near, channel = terminal
     with LiveAnswer(channel, Canvas(width=40, live=True), None, shows_text=True) as region:
         region(token("so it is"))
-        parts: list[str] = []
-        wait_until(lambda: parts.append(shown(near)) or "so it is" in "".join(parts))
+        seen = io.StringIO()
+        wait_until(lambda: seen.write(shown(near)) and "so it is" in seen.getvalue())
         region.show_heartbeat(0)
     last = shown(near)
 
