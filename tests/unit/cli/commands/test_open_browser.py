@@ -26,8 +26,7 @@ def test_a_program_that_fails_at_once_is_an_error_and_one_that_runs_on_is_none(
     with pytest.raises(IoError):
         start_program(["/"], "x")
     monkeypatch.setattr("kebab.cli.commands.open._WAIT_S", 0.2)
-    waits = (
-        "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.1)"
-    )
-    start_program([sys.executable, "-c", waits, str(tmp_path / "returned")], "x")
-    (tmp_path / "returned").touch()
+    waits = "import pathlib, sys, time\nwhile pathlib.Path(sys.argv[1]).exists(): time.sleep(0.1)"
+    (tmp_path / "open").touch()
+    start_program([sys.executable, "-c", waits, str(tmp_path / "open")], "x")
+    (tmp_path / "open").unlink()
