@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from kebab.app.context import AppContext
 from kebab.app.coverage import QUICK_S, THOROUGH_S, find_indexing, measure_coverage
 from kebab.app.file_text import (
@@ -22,12 +24,13 @@ from kebab.app.filters import (
     suggest_nearest,
 )
 from kebab.app.references import DocumentNames
-from kebab.core.documents import PUBLISHED_ROOT, check_freshness, compare_status
+from kebab.core.documents import PUBLISHED_ROOT, check_freshness, compare_status, is_cut
 from kebab.core.files import find_container, join_root
 from kebab.core.queries import Filters
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.matching import LinePart, LinePattern, Matcher
 from kebab.search.citations import build_file_path
+from kebab.wire.coverage import MOST_NAMED
 from kebab.wire.fetch import GrepFile, GrepHit, GrepRequest, GrepResponse, SkippedFile
 from kebab.wire.record import ABSENT, fill_record
 
@@ -56,23 +59,24 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
     started = context.clock.monotonic()
     search = _Search(context, request)
     filters = build_filters(request, context.clock.now())
+    found: dict[str, set[DocId]] = {}
     with context.open_reader() as reader:
         catalogue = context.build_catalogue(reader)
         filters = resolve_filters(context, reader, filters)
         documents = catalogue.list_documents(filters, limit=-1).documents
         if request.paths:
-            allowed = set().union(*find_at_paths(context, reader, request.paths).values())
+            found = find_at_paths(context, reader, request.paths)
+            allowed = set().union(*found.values())
             documents = tuple(one for one in documents if one.doc_id in allowed)
         search.run(catalogue, documents)
         unmatched = [] if documents else explain_filters(context, reader, filters, request)
+        for path in (path for path, inside in found.items() if not inside):
+            named = replace(request, path_glob=path)
+            unmatched += explain_filters(context, reader, Filters(path_glob=path), named)
         revision = reader.get_revision()
-        coverage = measure_coverage(
-            context,
-            reader,
-            filters,
-            seconds=QUICK_S if search.files else THOROUGH_S,
-            indexing=find_indexing(context),
-        )
+        seconds, indexing = QUICK_S if search.files else THOROUGH_S, find_indexing(context)
+        coverage = measure_coverage(context, reader, filters, seconds=seconds, indexing=indexing)
+        cut = [one for one in documents if not _is_read(one) and any(map(is_cut, one.warnings))]
     return GrepResponse(
         pattern=request.pattern,
         hits=search.hits,
@@ -87,7 +91,12 @@ def grep(context: AppContext, request: GrepRequest) -> GrepResponse:
         hint=suggest_nearest(
             ["kebab", "grep", request.pattern, *request.paths], request, unmatched
         ),
-        coverage=coverage,
+        coverage=replace(
+            coverage,
+            partial=len(cut),
+            partial_examples=[one.path for one in cut[:MOST_NAMED]],
+            partial_reasons=["; ".join(filter(is_cut, one.warnings)) for one in cut[:MOST_NAMED]],
+        ),
     )
 
 
@@ -108,6 +117,11 @@ def find_at_paths(
         else:
             found[path] = {name.doc_id for name in named}
     return found
+
+
+def _is_read(document: "StoredDocument") -> bool:
+    """Return whether the file itself is searched, with what is in no passage."""
+    return has_own_lines(document.media) and not document.root.startswith(PUBLISHED_ROOT)
 
 
 class _Search:
@@ -157,8 +171,7 @@ class _Search:
         self, catalogue: "Catalogue", document: "StoredDocument"
     ) -> "_Read | _SkipReason":
         """Return the text of a file, empty when it cannot match, or why it cannot be searched."""
-        is_published = document.root.startswith(PUBLISHED_ROOT)
-        if is_published or not has_own_lines(document.media):
+        if not _is_read(document):
             freshness = check_freshness(document)
             detail = None if freshness == "gone" else catalogue.load_document(document.doc_id)
             try:

@@ -1,5 +1,6 @@
 """Outlines a document by its headings, and a folder by its tree, with sizes."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -122,12 +123,19 @@ def _outline_document(
     )
 
 
+_NO_DECLARATION = re.compile(r"//|/\*|\*|#( |$)|--|;|%|@[\w.]+(\(.*\))?$|.*\*/$")
+"""The beginning of a comment above a symbol, and a decorator."""
+
+
 def _find_declaration(section: Section, text: FileText) -> str | None:
-    """Return the first line of a symbol that has its name, None for other sections."""
+    """Return the first line of a symbol that has its name; above it, comments may have it, too."""
     if get_media_type(text.document.media).cites is not CitationKind.CODE:
         return None
     inside = (line.strip() for line in text.lines[section.first - 1 : section.last])
-    return next((line for line in inside if section.title in line), None)
+    name = section.title.rpartition(".")[2]  # in Go the receiver stands elsewhere
+    named = [line for line in inside if name in line]
+    declared = (line for line in named if not _NO_DECLARATION.match(line))
+    return next(declared, named[0] if named else None)
 
 
 def _list_places(text: FileText) -> list[Section]:

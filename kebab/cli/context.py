@@ -215,7 +215,25 @@ class CommandContext:
     ) -> R:
         """Run an operation on the knowledge base of this call; return its reply."""
         with self.open_kebab(settings) as kebab:
-            return kebab.run(request, report=report, cancel=cancel)
+            return self.keep_flags(kebab.run(request, report=report, cancel=cancel))
+
+    def keep_flags(self, reply: R) -> R:
+        """Return a reply whose hint, a call with other filters, has the flags of this call."""
+        given = getattr(reply, "unmatched_filters", None) and getattr(reply, "hint", None)
+        if not given or not f"{given} ".startswith(f"kebab {self.command} "):
+            return reply
+        import shlex
+
+        from kebab.core.queries import FILTERS
+        from kebab.errors.hints import limit_hint
+
+        words = shlex.split(given)
+        flags = [flag for param in self.params if param.name in FILTERS for flag in param.opts]
+        at = len(words)
+        while words[at - 2] in flags:
+            at -= 2
+        hint = limit_hint(self.repeat_command(*words[at:], without=flags))
+        return replace(reply, hint=hint)
 
     def require_writable(self, operation: str) -> None:
         """Refuse to write a file with `--read-only`.

@@ -259,6 +259,8 @@ def correct_flag(error: click.NoSuchOption, arguments: Sequence[str]) -> str | N
         return None
     if near:
         words[at] = near + words[at].removeprefix(name)
+    elif ctx.command.name in _QUERIES and " " in words[at]:  # a query that begins with a dash
+        words = [*words[:at], *words[at + 1 :], _END, words[at]]
     elif ctx.command.name in _QUERIES and words[at] != name and words[at - 2][:1] != "-":
         words[at - 1 : at + 1] = [f"{words[at - 1]} {words[at]}"]
     else:

@@ -133,6 +133,7 @@ def _iterate_readings(pattern: str, working_folder: str) -> Iterator[str]:
             yield from (f"{start}{one}{ALL_BELOW}" for start in ("", "**/"))
     elif "/" in pattern.rstrip("/") and _WILDCARDS.search(pattern):
         yield pattern
+        yield from _list_disk_readings(pattern, working_folder)
     elif _WILDCARDS.search(pattern):
         yield f"**/{pattern}"
     elif pattern.strip("/"):

@@ -152,7 +152,7 @@ def _list_gaps(
     coverage: Coverage, statement: Statement, *, by_words: bool, lost: int = 0
 ) -> list[str]:
     gone = coverage.gone - lost
-    reads_files = statement == "lines"
+    reads_files, reads_words = statement == "lines", by_words or statement in ("absent", "lines")
     unchecked = 0 if reads_files else coverage.files - coverage.unread - coverage.failed
     unchecked = max(0, unchecked - coverage.checked)
     whole = pluralize(coverage.files, "file")
@@ -160,7 +160,8 @@ def _list_gaps(
     named = _name_some(examples, coverage.failed - len(examples))
     failed = named if examples else pluralize(coverage.failed, "file")
     indexing = ""
-    if coverage.indexing is not None:  # its progress, where the unread files do not show it
+    # Its progress, where the unread files do not show it; words do not wait for vectors.
+    if coverage.indexing and not (reads_words and coverage.indexing.unit == "passages"):
         pid = f"pid {coverage.indexing.pid}"
         state = pid if coverage.unread else format_indexing(coverage.indexing)
         indexing = f"an ingest is running: {state}"
@@ -213,9 +214,9 @@ def describe_gaps(
     return "; ".join(_list_gaps(coverage, statement, by_words=by_words, lost=lost))
 
 
-def describe_partial(coverage: Coverage) -> str:
+def describe_partial(coverage: Coverage | None) -> str:
     """Return the end of a sentence that names the documents of which a part is searched."""
-    return f"; in part: {_name_partial(coverage)}" if coverage.partial else ""
+    return f"; in part: {_name_partial(coverage)}" if coverage and coverage.partial else ""
 
 
 def describe_left_out(coverage: Coverage) -> str:

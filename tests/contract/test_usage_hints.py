@@ -60,6 +60,8 @@ WRONG_CALLS = [
     ("--verbos list", "kebab --verbose list"),
     ("search backup -draft -n 3", "kebab search 'backup -draft' -n 3"),
     ("search backup --tag x -draft", "kebab search --help"),
+    ("search '-Wall flag' -n 3", "kebab search -n 3 -- '-Wall flag'"),
+    ("grep -g '*.md' restore", "kebab grep --path '*.md' restore"),
     ("doctor --repair", "kebab doctor --fix"),
     ("reset --ye", "kebab reset --help"),
     ("doctor --yess", "kebab doctor --help"),
@@ -83,6 +85,25 @@ def test_the_hint_is_the_call_that_was_meant_and_works(call, hint, home, kebab):
 
     assert ran.status in (0, 1), ran.err  # a review has findings, and a search no hit
     assert ran.out or ran.err
+
+
+@pytest.mark.parametrize(
+    ("call", "again"),
+    [
+        ("search restore --path x/y -n 2 --format compact", "search restore -n 2 --format compact"),
+        ("search -q a -q restore --tag x --type md", "search -q a -q restore --type md"),
+        ("grep -i Restore -C 1 --path=x/y", "grep -i Restore -C 1"),
+        ("list --limit 2 --path x/y", "list --limit 2"),
+    ],
+)
+def test_a_filter_that_matches_nothing_is_answered_with_the_call_without_it(
+    call, again, home, kebab
+):
+    ran = kebab(*call.split())
+
+    assert ran.status == 1
+    assert f"hint: kebab {again}" in (ran.out + ran.err).splitlines()
+    assert kebab(*again.split()).status == 0
 
 
 def test_a_mistyped_name_is_answered_with_the_right_one(empty, kebab):

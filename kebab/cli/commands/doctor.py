@@ -18,7 +18,6 @@ from kebab.wire.health import DoctorRequest, RepairRequest
     examples=(
         "kebab doctor",
         "kebab doctor --files",
-        "kebab doctor --json | jq '.checks[] | select(.status == \"fail\")'",
         "kebab doctor --fix --dry-run",
         "kebab doctor --fix --yes",
     ),

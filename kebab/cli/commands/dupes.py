@@ -19,9 +19,7 @@ from kebab.wire.search import MAX_LIMIT
     "dupes",
     examples=(
         "kebab dupes",
-        "kebab dupes --exact --source ~/notes",
         "kebab dupes --threshold 0.9 --path 'drafts/**'",
-        "kebab dupes --json | jq -r '.groups[].members[].citation.uri'",
     ),
 )
 @field_options(

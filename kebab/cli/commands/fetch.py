@@ -12,9 +12,6 @@ from kebab.cli.render.lines import list_notes, render_fetched
 from kebab.errors.signal import Exit
 from kebab.wire.fetch import FetchRequest
 
-SECTION_TOKENS = 2000
-"""The limit of `--section` when the call sets none, as over MCP."""
-
 
 @declare_command(
     "fetch",
@@ -41,7 +38,7 @@ def command(context: CommandContext, /, refs: tuple[str, ...], **flags: Any) -> 
     each. The exit status is 1 when any REF names nothing.
     """
     if flags["section"] and flags["max_tokens"] is None:
-        flags["max_tokens"] = SECTION_TOKENS
+        flags["max_tokens"] = 2000  # as over MCP
     reply = context.run(build_request(FetchRequest, flags, refs=_read_references(refs)))
     status = context.print_reply(reply, render_fetched)
     context.print_notes(reply, lambda reply, canvas: list_notes(reply.results, canvas))

@@ -27,7 +27,10 @@ from kebab.wire.fetch import GrepRequest
 @click.option("-w", "--word", is_flag=True, help="Match whole words only.")
 @click.option("-l", "--files", "files_only", is_flag=True, help="Print paths only.")
 @click.option(
-    "-n", "--line-number", is_flag=True, expose_value=False, help="As `grep -n`; it is the default."
+    *("-n", "-r", "-R", "-E", "-H", "-I", "-P", "-s", "--line-number"),
+    is_flag=True,
+    expose_value=False,
+    help="As for `grep`; they change nothing.",
 )
 @click.option("-c", "--count", "count_only", is_flag=True, help="Print paths with line counts.")
 @click.option("-C", "--context", "around", type=Count(0), help="Show N lines around.")

@@ -395,7 +395,6 @@ def find_state(plan: Callable[[], FilePlan]) -> IntegrationState:
     examples=(
         "kebab install",
         "kebab install claude-code",
-        "kebab install zed --dry-run",
         "kebab install claude-code --uninstall",
     ),
 )

@@ -22,7 +22,6 @@ _SCREEN = 100
         "kebab list",
         "kebab list --tag ops --path 'runbooks/**' --since 2025-01-01",
         "kebab list --type pdf --sort date",
-        "kebab list --json | jq -r '.documents[].doc_path'",
     ),
 )
 @filter_options

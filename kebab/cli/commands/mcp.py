@@ -12,9 +12,6 @@ from kebab.cli.context import CommandContext
 from kebab.cli.prompt import find_terminal
 from kebab.errors.signal import Exit
 
-_SETUP = "a client starts this command itself; set one up: kebab install CLIENT --mcp"
-"""Tells a person who started the command on a terminal how it is meant."""
-
 
 @declare_command("mcp", examples=("kebab mcp", "kebab mcp --data-dir ~/work/kebab --allow-write"))
 @click.option("--allow-write", is_flag=True, help="Offer the tool `ingest`.")
@@ -38,8 +35,9 @@ def command(
         raise click.UsageError("`--allow-write` and `--read-only` exclude each other")
     context.load_settings()
     if find_terminal(context.channels) and not context.flags.machine:
-        lines = ["waiting for an MCP client on standard input; Ctrl-C ends", _SETUP]
-        context.channels.err.write_lines(lines)
+        wait = "waiting for an MCP client on standard input; Ctrl-C ends"
+        setup = "a client starts this command itself; set one up: kebab install CLIENT --mcp"
+        context.channels.err.write_lines([wait, setup])
     from kebab.server.requests import Operations
 
     options = build_options(context, allow_write=allow_write)

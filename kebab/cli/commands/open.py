@@ -46,7 +46,6 @@ _MAX_RANK_DIGITS = 4
     examples=(
         "kebab open 2",
         "kebab open notes/backup.md:12",
-        "kebab open paper.pdf#page=3",
         "kebab open 1 --print",
         "kebab open --web 'restore a backup'",
     ),
@@ -161,9 +160,8 @@ def build_open_command(
         found = (syntax for names, syntax in _EDITORS.items() if name in names.split())
         syntax = next(found, "{file}").split()
         return [*words, *(one.format(file=file, line=line) for one in syntax)]
-    remedy = f"kebab fetch {shlex.quote(ref)}"
-    if line is not None:
-        remedy = _WINDOW_REMEDY if in_window else f"export EDITOR={platform.find_editor()}"
+    shows_text = line is not None and in_window
+    remedy = _WINDOW_REMEDY if shows_text else f"kebab fetch {shlex.quote(ref)}"
     return build_opener_command(file, environ, remedy, is_text=line is not None)
 
 

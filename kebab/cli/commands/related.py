@@ -17,7 +17,6 @@ from kebab.wire.library import RelatedRequest
     examples=(
         "kebab related notes/backup.md",
         "kebab related 3f2a91 --tag ops --since 1y --limit 5",
-        "kebab related notes/backup.md --json | jq -r '.related[].doc_path'",
     ),
 )
 @click.argument("name", metavar="DOC", shell_complete=complete("documents"))

@@ -74,7 +74,6 @@ def _check_flags(flags: Mapping[str, Any], names: Sequence[str], form: str, *, j
     examples=(
         "kebab review README.md",
         "kebab review 'docs/**/*.md' --no-llm --fail-on error --format sarif",
-        "kebab review notes/backup.md --tier deep --json",
         "kebab review notes --apply",
         "kebab review docs --changed main",
     ),

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         "kebab schema",
         "kebab schema --json | jq .capabilities",
         "kebab schema --commands --for agents",
-        "kebab schema search_response.v1 | jq '.[\"$defs\"].SearchHit.properties | keys'",
         "kebab schema --errors",
     ),
 )

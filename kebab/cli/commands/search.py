@@ -109,7 +109,6 @@ _LONGEST_REPEATED = 200
     "search",
     examples=(
         *_EXAMPLES,
-        'kebab search "restore a backup" --format compact',
         "kebab search -q 'restore a backup' -q 'retention policy' --format compact",
         "kebab search backup -l",
         'kebab fetch "$(kebab search -i backup)"',
@@ -207,7 +206,7 @@ def command(context: CommandContext, /, query: tuple[str, ...], **flags: Any) ->
             from kebab.cli.progress import refresh_folder
 
             outdated = refresh_folder(context, kebab, folder, [request.query, *request.queries])
-        reply = kebab.run(request)
+        reply = context.keep_flags(kebab.run(request))
     reply = msgspec.structs.replace(reply, degraded=[*outdated, *reply.degraded])
     if frames:
         status = find_exit_status(reply)

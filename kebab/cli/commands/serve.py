@@ -47,7 +47,6 @@ BACKGROUND_IDLE_S = 7_200.0
     examples=(
         "kebab serve --open",
         "kebab serve --watch --allow-write",
-        "kebab serve --port 8080 --workers 4",
         "kebab serve --status",
         "kebab serve --stop",
     ),

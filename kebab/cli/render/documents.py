@@ -27,7 +27,7 @@ from kebab.cli.render.hits import (
 )
 from kebab.core.media import MARKDOWN, CitationKind, detect_media_type, get_media_type
 from kebab.search.citations import find_fragment, get_cited_lines
-from kebab.wire.coverage import describe_gaps, pluralize
+from kebab.wire.coverage import describe_gaps, describe_partial, pluralize
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
 from kebab.wire.library import (
@@ -273,6 +273,7 @@ def render_outline(reply: Outline, canvas: Canvas) -> Iterator[str]:
         yield from canvas.wrap(f"{path}  {canvas.dim(_format_sizes(reply))}{note}")
     if reply.kind == "document":
         yield from _render_sections(reply, canvas)
+        yield from canvas.note(describe_partial(reply.coverage).removeprefix("; "))
         return
     for entry in reply.entries:
         indent = "  " * (entry.depth + (reply.ref is not None))

@@ -190,9 +190,11 @@ def describe_no_answer(reply: SearchResponse, statement: str, about: str = "") -
 def render_limits(reply: SearchResponse, canvas: Canvas) -> Iterator[str]:
     """Yield which channels did not work, and which files are missing or outdated.
 
-    Where another line of the page says what is missing, it is not said again. Words of the query
-    that are only in text that is not searched are told, too.
+    Where another line of the page says what is missing, or a filter matches nothing, it is not said
+    again. Words of the query that are only in text that is not searched are told, too.
     """
+    if reply.unmatched_filters:
+        return
     for channel in reply.degraded:
         yield from render_degraded(channel, canvas)
     told = reply.absent_terms or not reply.convincing or not reply.hits

@@ -244,6 +244,8 @@ def list_grep_notes(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         limits = " or ".join(f"`{flag}`" for flag in flags)
         yield from canvas.note(f"further lines match; raise {limits}")
     gaps = describe_gaps(reply.coverage, "lines")
+    if not reply.files and r"\|" in reply.pattern:
+        yield from canvas.note(r"`\|` is the sign itself; alternatives are written `a|b`")
     if not reply.files and not reply.unmatched_filters:
         files = pluralize(reply.searched_files, "file")
         missing = f" ({gaps})" if gaps else ""

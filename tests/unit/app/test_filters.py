@@ -71,6 +71,7 @@ FORMS = {
     "docs/*.md": set(),
     "docs/**": {CAKE, TEXT},
     "notes/docs": {CAKE, TEXT},
+    "notes/docs/*.txt": {TEXT},
     "./notes/*/b*": {TEXT},
     "{notes}/recipes": {SOUR},
     "{notes}": {SOUR, CAKE, TEXT},

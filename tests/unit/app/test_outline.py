@@ -42,6 +42,33 @@ def test_the_sections_are_those_of_the_present_file(shelf):
     assert gone.tokens > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "declarations"),
+    [
+        (
+            "A.java",
+            "/** The A keeps\n * an A. */\n@Deprecated\npublic final class A {\n}\n",
+            ["public final class A {"],
+        ),
+        (
+            "a.go",
+            "package a\n\n// Get gets.\nfunc (s *Server) Get() int {\n\treturn 1\n}\n",
+            ["func (s *Server) Get() int {"],
+        ),
+        (
+            "a.py",
+            "@x.setter\ndef x(self, v):\n    self.v = v\n",
+            ["def x(self, v):"],
+        ),
+    ],
+)
+def test_a_symbol_is_declared_below_its_comments(desk, name, text, declarations):
+    desk.write(name, text)
+    desk.ingest()
+
+    assert [one.declaration for one in show(desk, name).sections] == declarations
+
+
 @pytest.mark.parametrize("name", ["docs", "notes/docs"])
 def test_a_folder_has_a_tree(shelf, name):
     reply = show(shelf, name)

@@ -31,6 +31,11 @@ def test_an_absence_that_is_not_covered_says_what_is_missing():
             "perhaps in the part of `a.xml`, `b.xml` and 2 more that is not searched",
             id="parts",
         ),
+        pytest.param(
+            {"indexing": Indexing(pid=7, started_at="", done=3, total=9, unit="passages")},
+            "",
+            id="vectors",
+        ),
     ],
 )
 def test_what_keeps_a_word_from_being_absent(fields, words):

@@ -9,7 +9,7 @@ from kebab.wire.fetch import GrepRequest
         (["cat"], GrepRequest(pattern="cat")),
         (["cat", "a.md", "deep"], GrepRequest(pattern="cat", paths=["a.md", "deep"])),
         (["-l", "cat"], GrepRequest(pattern="cat", files_only=True)),
-        (["-n", "cat"], GrepRequest(pattern="cat")),
+        (["-rnE", "cat", "deep"], GrepRequest(pattern="cat", paths=["deep"])),
         (["-c", "cat"], GrepRequest(pattern="cat", count_only=True)),
         (["--path", "a/**", "--", "-x"], GrepRequest(pattern="-x", path_glob="a/**")),
     ],

@@ -2,7 +2,7 @@ import pytest
 
 from kebab.cli.channels import OutputChannel, OutputChannels
 from kebab.cli.commands.open import build_open_command, run_command
-from kebab.errors.catalog import IoError
+from kebab.errors.catalog import DependencyMissing, IoError
 
 FILE = "/n/my note.md"
 
@@ -43,6 +43,13 @@ def test_without_an_editor_the_system_shows_the_text(tmp_path, monkeypatch, syst
     program.touch(mode=0o755)
 
     assert build_open_command(FILE, 7, FILE, {"PATH": str(tmp_path)}) == [*opener, FILE]
+
+
+def test_without_a_program_the_text_is_fetched(tmp_path):
+    with pytest.raises(DependencyMissing) as raised:
+        build_open_command(FILE, 7, FILE, {"PATH": str(tmp_path)})
+
+    assert raised.value.install == f"kebab fetch '{FILE}'"
 
 
 @pytest.fixture

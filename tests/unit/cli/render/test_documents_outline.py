@@ -24,13 +24,14 @@ def test_a_symbol_is_shown_by_the_line_that_declares_it():
     )
 
 
-def test_a_document_without_headings_says_so():
-    reply = replies.outline(sections=[], freshness="gone")
+def test_a_document_without_headings_says_so_and_what_was_not_read():
+    found = replies.coverage(partial=1, partial_examples=["a.go"], partial_reasons=["40 lines"])
+    reply = replies.outline(sections=[], freshness="gone", coverage=found)
 
-    head, note = render_outline(reply, PIPE)
+    head, *notes = render_outline(reply, PIPE)
 
     assert head.endswith("(file is gone)")
-    assert note == "no headings"
+    assert notes == ["no headings", "note: in part: `a.go` (40 lines)"]
 
 
 def test_a_tree_is_indented_below_its_folder():

@@ -66,8 +66,9 @@ def test_notes_say_what_limits_the_result():
         "note: not searched: a.md (gone), b.md (gone), c.md (gone) and 1 more",
         "note: further lines match; raise `--limit` or `--max-count`",
     ]
-    assert list(grep.list_grep_notes(replies.grep_response(), PIPE)) == [
-        "note: no line matches in 4 files: the"
+    assert list(grep.list_grep_notes(replies.grep_response(pattern=r"a\|b"), PIPE)) == [
+        r"note: `\|` is the sign itself; alternatives are written `a|b`",
+        r"note: no line matches in 4 files: a\|b",
     ]
 
 
