@@ -168,7 +168,7 @@ def is_filter(name: str) -> bool:
 
 
 _OPERATOR_PATTERN = (
-    r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])"""
+    r"""(?<!\S)(?P<minus>-)?(?:(?P<field>[a-z]+):)?"(?P<quoted>[^"]*)"(?![^\s,.;:!?)]|, line \d)"""
     r"""|(?<!\S)-?(?P<name>[a-z]+):(?P<value>[^\s":]+)(?!\S)"""
     r"""|(?<!\S)-#(?P<tag>[^\s"]+)|(?<!\S)-(?P<excluded>[^\W\d_][^\s"]*)"""
     r"""|(?<!\S)-?\[(?P<key>"[^"]+"|[^\W\d_][^\[\]":]*):(?P<wanted>[^\[\]]*)\](?!\S)"""
@@ -179,8 +179,8 @@ _NOT = re.compile(
 )
 """A quoted phrase, or the operator; at the beginning it is one before a filter only."""
 
-_QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?=\s|$|[,.;:!?)])'
-"""The only operator of a question in prose: `tar -x` and `note: this` are words there."""
+_QUOTED_PATTERN = r'(?<!\S)"(?P<quoted>[^"]*)"(?![^\s,.;:!?)]|, line \d)'
+"""The only operator in prose, where `tar -x` is words; that of `File "a.py", line 3` is none."""
 
 _OPERATOR_SIGNS = frozenset('-":')
 """Every operator has one of these characters."""

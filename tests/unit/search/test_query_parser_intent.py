@@ -76,6 +76,7 @@ def _texts(phrases):
         "서울,",
         '""',
         "http://a.b/c?d=e",
+        'Traceback: File "/a/b.py", line 3, in main',
     ],
 )
 def test_text_that_is_no_operator_is_plain(text):
