@@ -518,8 +518,6 @@ def enforce_limit(
             for draft, size in zip(unchecked, sizes, strict=True)
             if size > budget.limit
         }
-        if not halves:
-            return drafts
         drafts = [part for draft in drafts for part in halves.get(draft) or [draft]]
         unchecked = [part for parts in halves.values() for part in parts]
     return drafts

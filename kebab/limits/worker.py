@@ -137,11 +137,6 @@ class WorkerProcess(AbstractContextManager["WorkerProcess"]):
             self._unread.popleft()
         return reply
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether it is ready, and has replied to every task."""
-        return self.is_ready and not self._unread
-
     def poll(self, seconds: float | None) -> bool:
         """Return whether there is a reply, or the worker has ended, within this time."""
         return bool(wait_for_connections([self.replies], seconds))

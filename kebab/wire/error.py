@@ -226,6 +226,6 @@ def list_details(signal: type[Signal]) -> list[DetailField]:
 
 
 def _format_type(annotation: Any) -> str:
-    if isinstance(annotation, type) and not hasattr(annotation, "__args__"):
+    if isinstance(annotation, type):
         return annotation.__name__
     return str(annotation).replace("typing.", "")

@@ -119,9 +119,9 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
         """Register a source, or update its kind."""
         with self._transactions.unit():
             self.database.execute(
-                "INSERT INTO sources (name, root, kind, listed_rules) VALUES (?, ?, ?, ?)"
+                "INSERT INTO sources (name, root, kind) VALUES (?, ?, ?)"
                 " ON CONFLICT (name) DO UPDATE SET root = excluded.root, kind = excluded.kind",
-                (source.name, source.root, source.kind, None if source.kind == "folder" else ""),
+                (source.name, source.root, source.kind),
             )
         self._save_sources()
 
@@ -392,9 +392,8 @@ def restore_sources(database: apsw.Connection, data_dir: Path) -> None:
     with database:
         for one in load_sources(data_dir):
             database.execute(
-                "INSERT OR IGNORE INTO sources (name, root, kind, listed_rules)"
-                " VALUES (?, ?, ?, ?)",
-                (one.name, one.root, one.kind, None if one.kind == "folder" else ""),
+                "INSERT OR IGNORE INTO sources (name, root, kind) VALUES (?, ?, ?)",
+                (one.name, one.root, one.kind),
             )
             database.execute(
                 "INSERT OR IGNORE INTO unread_files (source, path, indexed)"

@@ -42,6 +42,7 @@ REQUESTS: list[Any] = [
     GrepRequest(pattern="key|[A-Za-z0-9+/]{40}", before=1),
     FetchRequest(refs=["deploy.md", "deploy.md#L6-L7"]),
     ReviewRequest(names=["deploy.md"], no_llm=True),
+    IngestRequest(dry_run=True),
 ]
 EXACT = ("grep", "fetch", "rank", "review")
 
@@ -57,6 +58,7 @@ def settings(tmp_path_factory):
     found = load_settings(environ={}, flags=flags)
     with Kebab(found, config_path=folder / "config.toml") as kebab:
         kebab.run(IngestRequest(paths=[str(notes)]))
+    (notes / f"{KEY}.xyz").write_bytes(b"\0")
     return found
 
 

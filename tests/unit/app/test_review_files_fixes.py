@@ -148,14 +148,6 @@ def test_nothing_is_written_when_one_file_changed(desk, context):
     assert first.read_bytes() == TEXT.encode()
 
 
-def test_fixes_are_applied_once(desk, context):
-    store(context, (write(desk), [REPEATED]))
-    apply(context)
-
-    with pytest.raises(InvalidInput, match="changed since the review"):
-        apply(context)
-
-
 def test_a_file_that_is_gone_is_an_error(desk, context):
     path = write(desk)
     store(context, (path, [REPEATED]))

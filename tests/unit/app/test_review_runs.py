@@ -71,15 +71,6 @@ def test_the_root_is_the_nearest_source(lab):
     assert library.find_root(str(lab.folder)) is None
 
 
-def test_a_damaged_index_knows_nothing(desk):
-    desk.data.mkdir()
-    desk.context().database.write_bytes(b"no database at all, but long enough to look" * 99)
-    library = ReviewLibrary(desk.context())
-
-    assert library.find_document(str(desk.notes / "a.md")) is None
-    assert library.find_root(str(desk.notes)) is None
-
-
 def find(desk, *names):
     context = desk.context()
     found = find_targets(context, ReviewLibrary(context), [str(name) for name in names])

@@ -38,6 +38,11 @@ def test_prose_is_cut_at_sentences_first():
     ]  # fmt: skip
 
 
+def test_a_list_is_cut_before_its_outermost_items():
+    text = "  - a\n    - b\n  - c\n- d"
+    assert parts(text, BlockKind.LIST) == ["  - a\n    - b\n", "  - c\n", "- d"]
+
+
 def test_a_letter_keeps_its_marks():
     text = "xxx" + "e\u0301" * 8
     assert all(part[0] != "\u0301" for part in parts(text, BlockKind.PARAGRAPH, -1, room=16))

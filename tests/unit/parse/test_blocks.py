@@ -111,3 +111,12 @@ def test_a_builder_leaves_out_encoded_data_and_says_so():
     assert document.text == "before\nafter"
     noise = "left out as encoded, minified or repeated data: 8,000 characters"
     assert document.warnings == (noise,)
+
+
+def test_lines_of_code_are_one_block_and_end_a_list():
+    builder = TextBuilder()
+    builder.add_item(0, "a")
+    for line in ("b", "c"):
+        builder.add_code_line(line)
+    builder.end_run()
+    assert builder.build("a.odt", Metadata()).text == "- a\n\n```\nb\nc\n```"

@@ -22,6 +22,7 @@ def read(name, source):
     [
         ("a.md", "Le h&eacute;ron &#x1F680; &#233;", "Le héron 🚀 é"),
         ("a.md", "Donau&shy;dampfer snake\\_case", "Donaudampfer snake_case"),
+        ("a.md", "10<sup>6</sup> H<sub>2</sub>O", "10^6 H2O"),
         ("a.md", "`&nbsp;` in M&uuml;nchen", "`&nbsp;` in München"),
         ("a.md", "<p>Caf&eacute; <!-- no --></p>", "<p>Café </p>"),
         ("a.md", "| a\\|b | c&uuml; |\n|-|-|\n| 1 | 2 |", "| a\\|b | cü |\n|-|-|\n| 1 | 2 |"),

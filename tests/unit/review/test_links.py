@@ -58,6 +58,11 @@ def test_a_link_to_a_missing_file_is_found_at_its_target(target: str) -> None:
     assert (found.rule_id, found.fix) == ("broken-link", None)
 
 
+def test_a_path_from_the_root_is_not_looked_up_beside_the_document() -> None:
+    files = ("docs/sub/docs/z.md", "docs/d.md")
+    assert _check(BrokenLink(), "[t](/docs/z.md)", path="docs/sub/a.md", files=files)
+
+
 def test_the_only_file_of_the_same_name_is_proposed() -> None:
     one = {"z.md": (Path("/notes/new/z.md"),)}
     (found,) = _check(BrokenLink(), "[t](./old/z.md#p)", namesakes=one)

@@ -176,14 +176,15 @@ def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_fo
     wanted = form.format("MAX_LINES")
     values = [wanted, form.format("OTHER_LINES"), form.format("MAX_TEXTS"), "LINE_KINDS == 8"]
     section.chunks[0] = outer._replace(text="\n".join(values), doc_id=own.doc_id)
-    section.chunks[1] = own._replace(text="if MAX_LINES > MAX_TEXTS or LINE_KINDS or lineCount:")
-    section.chunks[2] = local._replace(text="int lineCount = 5")
+    section.chunks[1] = own._replace(text="MAX_LINES MAX_TEXTS LINE_KINDS LINE_ENDS lineCount")
+    text = "int lineCount = 5\nLINE_ENDS = 2"
+    section.chunks[2] = local._replace(text=text, doc_id=own.doc_id)
     (hit,) = section.grow(1, score=0.1)
     outer = section.chunks[0]._replace(doc_id=DocId("a"), path="limits.py", start_line=7)
     section.chunks[0] = outer
     (other,) = section.grow(1, score=0.1)
     section.chunks.append(outer._replace(text=f"{wanted}0", doc_id=DocId("b"), path="b.py"))
     assert "MAX_LINES" not in section.grow(1, score=0.1)[0].chunk.context
-    assert hit.chunk.context == f"1: {wanted}"
-    assert other.chunk.context == f"limits.py:7: {wanted}"
-    assert hit.snippet.text == "if MAX_LINES > MAX_TEXTS or LINE_KINDS or lineCount:"
+    assert hit.chunk.context == f"1: {wanted}\n12: LINE_ENDS = 2"
+    assert other.chunk.context == f"limits.py:7: {wanted}\n12: LINE_ENDS = 2"
+    assert hit.snippet.text == section.chunks[1].text

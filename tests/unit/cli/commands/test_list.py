@@ -11,21 +11,14 @@ def test_a_pipe_gets_fields_between_tabs(kebab):
 
 
 @pytest.mark.parametrize(
-    ("flags", "limit"), [((), None), (("--all",), None), (("--json",), None), (("-n", "7"), 7)]
-)
-def test_without_a_limit_a_pipe_gets_every_document(kebab, opened, flags, limit):
-    kebab("list", *flags)
-
-    assert opened[0].asked[0][1].limit == limit
-
-
-@pytest.mark.parametrize(
-    ("flags", "limit"), [((), 100), (("--all",), None), (("--json",), None), (("-n", "7"), 7)]
-)
-def test_a_terminal_gets_a_hundred_documents_unless_told_otherwise(
-    kebab, opened, monkeypatch, flags, limit
+    ("at_terminal", "flags", "limit"),
+    [(False, (), None), (False, ("-n", "7"), 7), (True, (), 100), (True, ("--all",), None),
+     (True, ("--json",), None), (True, ("-n", "7"), 7)],
+)  # fmt: skip
+def test_a_terminal_gets_a_hundred_documents_and_a_pipe_all_unless_told_otherwise(
+    kebab, opened, monkeypatch, at_terminal, flags, limit
 ):
-    monkeypatch.setattr(OutputChannel, "is_terminal", True)
+    monkeypatch.setattr(OutputChannel, "is_terminal", at_terminal)
     kebab("list", *flags)
 
     assert opened[0].asked[0][1].limit == limit

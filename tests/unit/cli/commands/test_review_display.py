@@ -2,9 +2,11 @@ from typing import Any
 
 import pytest
 
-from kebab.cli.commands.review import ReviewDisplay
+from kebab.cli.channels import OutputChannels
+from kebab.cli.commands.review import FindingsText, ReviewDisplay
 from kebab.cli.render.canvas import Canvas
 from kebab.errors.signal import Exit
+from kebab.review.items import ItemLocator
 from kebab.wire.stream import ReviewEvent, ReviewEventData
 from tests.fakes.review_pages import item, page, reviewed
 from tests.unit.cli.conftest import requests
@@ -29,8 +31,8 @@ class Context:
     """A call whose stderr is a terminal, or a log."""
 
     def __init__(self, *, live):
-        self.channels = self
-        self.out, self.err = Channel(), Channel()
+        self.channels = OutputChannels(Channel(), Channel())
+        self.out, self.err = self.channels
         self._live = live
 
     def create_canvas(self, channel=None):
@@ -97,6 +99,17 @@ def test_a_last_page_that_was_not_reported_is_shown(document):
     display.show_last(last)
 
     assert (pages, display.tally.by_rule.total(), display.status) == ([last], 1, Exit.NO)
+
+
+def test_a_terminal_gets_the_path_once_above_the_findings_of_a_file(document):
+    context, locator = build()[0], ItemLocator()
+    text = FindingsText(context)
+    for end in (7, 12):
+        found = page(document, item(document, 2, end))
+        text.add(found, locator.locate(found))
+
+    lines = context.out.text.splitlines()
+    assert [line.endswith("a.md") for line in lines[:3]] == [True, False, False]
 
 
 def test_fixes_need_a_confirmation(kebab, opened):

@@ -47,6 +47,7 @@ def test_nothing_is_healthy_that_is_not_read():
     reply = replies.doctor(replies.check(), coverage=replies.coverage(unread=3, checked=5000))
 
     assert list(render_doctor(reply, Canvas()))[-1] == "no problem found"
+    assert list(render_doctor(replies.doctor(replies.check()), Canvas()))[-1] == "healthy"
 
 
 def test_the_list_fits_a_narrow_terminal():

@@ -117,20 +117,13 @@ def test_fonts_that_do_not_say_their_letters_make_a_page_unreadable():
     assert get_cause(build_pdf(pages[:1])) == "the text is unreadable: broken fonts"
 
 
-def test_pages_beyond_the_limit_are_left_out_with_a_warning(monkeypatch):
-    monkeypatch.setattr(pdf, "MAX_PAGES", 2)
+@pytest.mark.parametrize(("name", "limit"), [("MAX_PAGES", 2), ("MAX_CHARS", 12)])
+def test_pages_beyond_a_limit_are_left_out_with_a_warning(monkeypatch, name, limit):
+    monkeypatch.setattr(pdf, name, limit)
 
     document = parse(build_pdf([[Text(72, 700, f"text {number}")] for number in "abc"]))
 
     assert document.text == "text a\n\ntext b"
-    assert document.warnings == ("only the first 2 of 3 pages are searched",)
-
-
-def test_a_document_has_a_limit_of_characters(monkeypatch):
-    monkeypatch.setattr(pdf, "MAX_CHARS", 12)
-
-    document = parse(build_pdf([[Text(72, 700, f"text {number}")] for number in "abc"]))
-
     assert document.warnings == ("only the first 2 of 3 pages are searched",)
 
 

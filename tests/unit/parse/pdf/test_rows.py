@@ -65,3 +65,9 @@ def test_texts_without_a_width_are_not_joined():
     (row,) = build_rows([Segment(text, 72, 72, 700, 10.0) for text in ("M32x1.5", "15")])
 
     assert row.text == "M32x1.5 15"
+
+
+def test_a_row_has_the_place_and_the_size_of_its_longest_text():
+    (row,) = build_rows([place(LINE, 72, 700), place("x", 214, 702)._replace(size=6.0)])
+
+    assert (row.base, row.size) == (700, 10.0)
