@@ -187,22 +187,13 @@ def test_an_interruption_before_the_first_word_propagates():
         ("It runs [1].\n\nIt uses restic\n", "It runs [1].\n\nIt uses restic"),
         ("백업은 매일 밤 [1]. 그리고 사진은", "백업은 매일 밤 [1]."),
         ("它在夜里运行。[1]然后", "它在夜里运行。[1]"),
-    ],
-)
-def test_an_unfinished_sentence_is_left_out(text, kept):
-    assert cut_unfinished(text) == kept
-
-
-@pytest.mark.parametrize(
-    ("text", "kept"),
-    [
         ("- one thing [1]\n- two th", "- one thing [1]"),
         ("1. One thing\n2. two th", "1. One thing"),
         ("Done [1].\n\n## Ste", "Done [1]."),
         ("| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | x", "| a | b |\n|---|---|\n| 1 | 2 |"),
     ],
 )
-def test_an_unfinished_item_row_or_heading_is_left_out_with_its_signs(text, kept):
+def test_an_unfinished_sentence_item_row_or_heading_is_left_out_with_its_signs(text, kept):
     assert cut_unfinished(text) == kept
 
 
