@@ -35,11 +35,8 @@ def require_utf8(request: Request[Reply]) -> None:
         InvalidInput: A field has such bytes.
     """
     for name in request.__struct_fields__:
-        value = getattr(request, name)
-        if value is None or isinstance(value, int | float):
-            continue
         try:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+            json.dumps(getattr(request, name), ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError as fault:
             raise InvalidInput(field=f"$.{name}", cause="not valid UTF-8") from fault
 

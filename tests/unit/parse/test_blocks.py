@@ -113,10 +113,10 @@ def test_a_builder_leaves_out_encoded_data_and_says_so():
     assert document.warnings == (noise,)
 
 
-def test_lines_of_code_are_one_block_and_end_a_list():
+def test_lines_of_code_are_one_block_until_a_list_begins():
     builder = TextBuilder()
-    builder.add_item(0, "a")
-    for line in ("b", "c"):
+    for line in ("a", "b"):
         builder.add_code_line(line)
+    builder.add_item(0, "c")
     builder.end_run()
-    assert builder.build("a.odt", Metadata()).text == "- a\n\n```\nb\nc\n```"
+    assert builder.build("a.odt", Metadata()).text == "```\na\nb\n```\n\n- c"
