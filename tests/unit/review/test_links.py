@@ -58,7 +58,8 @@ def test_a_link_to_a_missing_file_is_found_at_its_target(target: str) -> None:
     assert (found.rule_id, found.fix) == ("broken-link", None)
 
 
-def test_a_path_from_the_root_is_not_looked_up_beside_the_document() -> None:
+def test_a_path_is_looked_up_beside_the_document_unless_it_begins_at_the_root() -> None:
+    assert _check(BrokenLink(), "[t](d.md)", path="docs/a.md") == []
     files = ("docs/sub/docs/z.md", "docs/d.md")
     assert _check(BrokenLink(), "[t](/docs/z.md)", path="docs/sub/a.md", files=files)
 

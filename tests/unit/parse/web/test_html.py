@@ -166,7 +166,7 @@ def test_running_text_is_what_a_browser_shows(html, text):
             "- [x] a\n- [ ] b",
         ),
         ("<ul><li>a<blockquote>b</blockquote></ul>c", "- a b\n\nc"),
-        ("<dl><dt>a<dt>b<dd>c<dd>d</dl>e", "a\nb\n: c\n\nd\n\ne"),
+        ("<dl><dt>a<dt>b<dd>c<dd>d</dl>", "a\nb\n: c\n\nd"),
         ("<dl><dt>a<dd><ul><li>b</ul></dl>", "a\n\n- b"),
         ("<blockquote>a<p>b</p></blockquote>c", "> a\n> \n> b\n\nc"),
         ("<blockquote>a<blockquote>b</blockquote></blockquote>", "> a\n> \n> b"),
