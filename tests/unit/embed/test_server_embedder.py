@@ -146,3 +146,7 @@ def test_vectors_of_another_length_than_those_of_the_index_are_refused():
 
     with pytest.raises(EmbeddingUnavailable, match="its vectors have 8 numbers, not the 768"):
         embedder.embed_query("bread")
+
+
+def test_every_text_has_an_estimate_of_its_tokens():
+    assert [bool(one) for one in build(Server()).count_tokens(["one two", "a"])] == [True, True]
