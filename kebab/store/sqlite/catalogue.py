@@ -109,8 +109,8 @@ class Catalogue:
     find_word_fault = forward(chunks.find_word_fault)
 
     def __init__(self, reader: SqliteReader) -> None:
-        self.database = reader.database
-        self.path = reader.path
+        self._reader = reader
+        self.database, self.path = reader.database, reader.path
 
     def count_documents(self, filters: Filters) -> int:
         """Return how many documents pass the filters."""
@@ -319,7 +319,7 @@ class Catalogue:
             " WHERE doc_id = ? ORDER BY words DESC, reason",
             (doc_id,),
         )
-        found = tuple(chunks.load_document_chunks(self.database, doc_id))
+        found = tuple(self._reader.load_document_chunks(doc_id))
         left_out = tuple(OmittedWords(*one) for one in omissions)
         return DocumentDetail._make((_build_summary(row), *row[16:], found, left_out))
 
@@ -337,7 +337,7 @@ class Catalogue:
         if row is None:
             return None
         key, text_hash, previous, following = row
-        chunk = chunks.load_chunks(self.database, [Key(key)])[0]
+        chunk = self._reader.load_chunks([Key(key)])[0]
         return ChunkDetail(chunk, text_hash, previous, following)
 
     def count_contents(self) -> LibraryCounts:

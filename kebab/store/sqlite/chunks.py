@@ -1,11 +1,10 @@
-"""Replaces and reads chunks, and keeps the state of the vector of each.
+"""Replaces chunks, their words and the state of the vector of each.
 
 The vectors are in the vector store, by the key of their chunk. The table `vectors` has only their
 state.
 `embed_hash` is the hash of the text that is embedded.
 """
 
-import json
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -16,17 +15,12 @@ import apsw
 from kebab.core.chunks import (
     ChunkId,
     ChunkRow,
-    DocId,
-    DocNumber,
-    Extent,
     Key,
     Keys,
     PendingChunk,
-    Place,
     add_tokens,
     is_front_matter,
 )
-from kebab.core.queries import StoredChunk
 from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.fts import parse_strings, to_json
 
@@ -65,37 +59,10 @@ def list_pending(
     return [PendingChunk._make(row)._replace(heading_path=parse_strings(row[4])) for row in rows]
 
 
-def count_pending(database: apsw.Connection) -> int:
-    """Return how many chunks lack a vector; the second condition selects the partial index."""
-    sql = "SELECT count(*) FROM vectors WHERE state = 'pending' AND state <> 'committed'"
-    return int(database.execute(sql).get)
-
-
 def list_committed_keys(database: apsw.Connection) -> Keys:
     """Return the keys of all chunks whose vector is stored."""
     rows = database.execute("SELECT key FROM vectors WHERE state = 'committed' ORDER BY key")
     return array("q", (key for (key,) in rows))
-
-
-def find_committed_keys(database: apsw.Connection, keys: Collection[Key]) -> set[Key]:
-    """Return which of these chunks have a stored vector."""
-    rows = database.execute(
-        "SELECT key FROM vectors"
-        " WHERE key IN (SELECT value FROM json_each(?)) AND state = 'committed'",
-        (to_json(keys),),
-    )
-    return {Key(key) for (key,) in rows}
-
-
-def find_shared_keys(database: apsw.Connection, keys: Collection[Key], documents: int) -> set[Key]:
-    """Return which of these chunks have the text of chunks of at least so many documents."""
-    rows = database.execute(
-        "SELECT c.key FROM chunks c WHERE c.key IN (SELECT value FROM json_each(?))"
-        " AND ? <= (SELECT count(DISTINCT o.doc) FROM chunks o WHERE o.text_hash = c.text_hash"
-        " AND substr(o.text_hash, 1, 8) = substr(c.text_hash, 1, 8))",
-        (to_json(keys), documents),
-    )
-    return {Key(key) for (key,) in rows}
 
 
 _MOVED = ("ordinal", "start", "end", "start_line", "end_line", "heading_path", "context", "place")
@@ -268,65 +235,3 @@ def find_word_fault(
             if database.execute(sql, (key, f"body: {match}")).fetchone() is None:
                 return f"a word of a passage is missing: {words[-1]}"
     return None
-
-
-_STORED = """
-    SELECT c.key, c.chunk_id, d.doc_id, c.ordinal, c.text, c.start_line, c.end_line,
-        c.heading_path, s.name, s.root, d.path, d.title, d.media, d.lang,
-        (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
-        d.size, d.mtime_ns, d.indexed_at, d.chunker_version,
-        CASE v.state WHEN 'committed' THEN v.version END, v.state,
-        c.context, c.place, coalesce(d.date_ns, d.mtime_ns)
-    FROM chunks c
-    JOIN documents d ON d.doc = c.doc
-    JOIN sources s ON s.source = d.source
-    JOIN vectors v ON v.key = c.key
-"""
-
-
-def load_chunks(database: apsw.Connection, keys: Sequence[Key]) -> list[StoredChunk]:
-    """Return chunks in the order of their keys; unknown keys are left out."""
-    where = "WHERE c.key IN (SELECT value FROM json_each(?))"
-    rows = database.execute(f"{_STORED} {where}", (to_json(keys),))
-    by_key = {chunk.key: chunk for chunk in _build_chunks(rows)}
-    return [by_key[key] for key in keys if key in by_key]
-
-
-_MOST_AROUND = 200
-"""How many chunks on each side of one `list_extents` returns."""
-
-
-def list_extents(database: apsw.Connection, key: Key) -> list[Extent]:
-    """Return a chunk with those around it in its document, in order; empty for an unknown key."""
-    rows = database.execute(
-        "SELECT n.key, n.start_line, n.end_line, n.heading_path FROM chunks c JOIN chunks n"
-        " ON n.doc = c.doc AND n.ordinal BETWEEN c.ordinal - ?2 AND c.ordinal + ?2"
-        " WHERE c.key = ?1 ORDER BY n.ordinal",
-        (key, _MOST_AROUND),
-    )
-    return [Extent(Key(row[0]), row[1], row[2], parse_strings(row[3])) for row in rows]
-
-
-def load_document_chunks(database: apsw.Connection, doc_id: DocId) -> list[StoredChunk]:
-    """Return the chunks of a document in order."""
-    sql = f"{_STORED} WHERE d.doc_id = ? ORDER BY c.ordinal"
-    return _build_chunks(database.execute(sql, (doc_id,)))
-
-
-def find_doc_numbers(database: apsw.Connection, keys: Collection[Key]) -> dict[Key, DocNumber]:
-    """Return the row number of the document of chunks; unknown keys are left out."""
-    sql = "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
-    return dict(database.execute(sql, (to_json(keys),)))
-
-
-def _build_chunks(rows: apsw.Cursor) -> list[StoredChunk]:
-    """Return chunks from rows of the first fields of `StoredChunk` in order, and the moment."""
-    return [
-        StoredChunk(*row[:23])._replace(
-            heading_path=parse_strings(row[7]),
-            tags=parse_strings(row[14]),
-            place=Place(*json.loads(row[22])) if row[22] else None,
-            moment_ns=row[23],
-        )
-        for row in rows
-    ]

@@ -1,18 +1,20 @@
 """Contains read-only access to the library for search and to its known files, and a query cache."""
 
+import json
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import apsw
 
-from kebab.core.chunks import DocId, Key, PassageHashes
+from kebab.core import chunks
+from kebab.core.chunks import DocId, DocNumber, Key, PassageHashes, Place
 from kebab.core.documents import Extent, FileCounts, Source, is_cut
-from kebab.core.queries import Filters
+from kebab.core.queries import Filters, StoredChunk
 from kebab.errors.catalog import NotIndexed
-from kebab.store.sqlite import chunks, connection, fts
+from kebab.store.sqlite import connection, fts
 from kebab.store.sqlite.connection import (
     forward,
     get_database_path,
@@ -65,23 +67,55 @@ class QueryCache:
             )
 
 
+def count_pending(database: apsw.Connection) -> int:
+    """Return how many chunks lack a vector; the second condition selects the partial index."""
+    sql = "SELECT count(*) FROM vectors WHERE state = 'pending' AND state <> 'committed'"
+    return int(database.execute(sql).get)
+
+
+_STORED = """
+    SELECT c.key, c.chunk_id, d.doc_id, c.ordinal, c.text, c.start_line, c.end_line,
+        c.heading_path, s.name, s.root, d.path, d.title, d.media, d.lang,
+        (SELECT json_group_array(t.tag) FROM document_tags t WHERE t.doc = d.doc),
+        d.size, d.mtime_ns, d.indexed_at, d.chunker_version,
+        CASE v.state WHEN 'committed' THEN v.version END, v.state,
+        c.context, c.place, coalesce(d.date_ns, d.mtime_ns)
+    FROM chunks c
+    JOIN documents d ON d.doc = c.doc
+    JOIN sources s ON s.source = d.source
+    JOIN vectors v ON v.key = c.key
+"""
+
+
+def _load(database: apsw.Connection, where: str, value: str) -> list[StoredChunk]:
+    """Return chunks; a row has the first fields of `StoredChunk` in order, and the moment."""
+    return [
+        StoredChunk(*row[:23])._replace(
+            heading_path=fts.parse_strings(row[7]),
+            tags=fts.parse_strings(row[14]),
+            place=Place(*json.loads(row[22])) if row[22] else None,
+            moment_ns=row[23],
+        )
+        for row in database.execute(f"{_STORED} WHERE {where}", (value,))
+    ]
+
+
+_MOST_AROUND = 200
+"""How many chunks on each side of one `list_extents` returns."""
+
+
 @translate_reads
 class SqliteReader(AbstractContextManager["SqliteReader"]):
     """A `SqliteReader` over one snapshot, which begins with the first read after opening."""
 
     get_revision = forward(connection.get_revision)
     get_value = forward(connection.get_value)
-    load_chunks = forward(chunks.load_chunks)
-    list_extents = forward(chunks.list_extents)
     search_lexical = forward(fts.search)
     find_named_documents = forward(fts.find_named_documents)
     list_similar_words = forward(fts.list_similar_words)
     get_document_frequencies = forward(fts.get_document_frequencies)
     find_omitted = forward(fts.find_omitted)
-    count_pending = forward(chunks.count_pending)
-    find_committed_keys = forward(chunks.find_committed_keys)
-    find_shared_keys = forward(chunks.find_shared_keys)
-    find_doc_numbers = forward(chunks.find_doc_numbers)
+    count_pending = forward(count_pending)
 
     def __init__(self, data_dir: Path) -> None:
         """Open the database as `open_reader` does."""
@@ -99,6 +133,50 @@ class SqliteReader(AbstractContextManager["SqliteReader"]):
         """Return how many chunks the snapshot holds."""
         # SQLite counts over a narrow index, a quarter of the size of any table of chunks.
         return int(self.database.execute("SELECT count(*) FROM chunks").get)
+
+    def load_chunks(self, keys: Sequence[Key]) -> list[StoredChunk]:
+        """Return chunks in the order of their keys; unknown keys are left out."""
+        found = _load(self.database, "c.key IN (SELECT value FROM json_each(?))", fts.to_json(keys))
+        by_key = {chunk.key: chunk for chunk in found}
+        return [by_key[key] for key in keys if key in by_key]
+
+    def load_document_chunks(self, doc_id: DocId) -> list[StoredChunk]:
+        """Return the chunks of a document in order."""
+        return _load(self.database, "d.doc_id = ? ORDER BY c.ordinal", doc_id)
+
+    def list_extents(self, key: Key) -> list[chunks.Extent]:
+        """Return a chunk with those around it in its document, in order."""
+        rows = self.database.execute(
+            "SELECT n.key, n.start_line, n.end_line, n.heading_path FROM chunks c JOIN chunks n"
+            " ON n.doc = c.doc AND n.ordinal BETWEEN c.ordinal - ?2 AND c.ordinal + ?2"
+            " WHERE c.key = ?1 ORDER BY n.ordinal",
+            (key, _MOST_AROUND),
+        )
+        return [chunks.Extent(row[0], row[1], row[2], fts.parse_strings(row[3])) for row in rows]
+
+    def find_committed_keys(self, keys: Collection[Key]) -> set[Key]:
+        """Return which of these chunks have a stored vector."""
+        rows = self.database.execute(
+            "SELECT key FROM vectors"
+            " WHERE key IN (SELECT value FROM json_each(?)) AND state = 'committed'",
+            (fts.to_json(keys),),
+        )
+        return {Key(key) for (key,) in rows}
+
+    def find_shared_keys(self, keys: Collection[Key], documents: int) -> set[Key]:
+        """Return which of these chunks have the text of chunks of at least so many documents."""
+        rows = self.database.execute(
+            "SELECT c.key FROM chunks c WHERE c.key IN (SELECT value FROM json_each(?))"
+            " AND ? <= (SELECT count(DISTINCT o.doc) FROM chunks o WHERE o.text_hash = c.text_hash"
+            " AND substr(o.text_hash, 1, 8) = substr(c.text_hash, 1, 8))",
+            (fts.to_json(keys), documents),
+        )
+        return {Key(key) for (key,) in rows}
+
+    def find_doc_numbers(self, keys: Collection[Key]) -> dict[Key, DocNumber]:
+        """Return the row number of the document of chunks; unknown keys are left out."""
+        sql = "SELECT key, doc FROM chunks WHERE key IN (SELECT value FROM json_each(?))"
+        return dict(self.database.execute(sql, (fts.to_json(keys),)))
 
     def list_tokens(self, start: str) -> list[str]:
         """Return the tokens of the word index that begin with some letters."""

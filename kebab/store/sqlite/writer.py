@@ -31,7 +31,7 @@ from kebab.core.documents import (
 from kebab.errors.signal import Signal
 from kebab.errors.system import translate_os_errors
 from kebab.platform import delete_path, replace_file
-from kebab.store.sqlite import chunks, connection, documents, fts
+from kebab.store.sqlite import chunks, connection, documents, fts, reader
 from kebab.store.sqlite.connection import (
     Transactions,
     forward,
@@ -56,7 +56,7 @@ class SqliteWriter(AbstractContextManager["SqliteWriter"]):
     load_listing = forward(documents.load_listing)
     list_sources = forward(documents.list_sources)
     has_document = forward(documents.has_document)
-    count_pending = forward(chunks.count_pending)
+    count_pending = forward(reader.count_pending)
     list_pending = forward(chunks.list_pending)
     get_revision = forward(connection.get_revision)
     measure_languages = forward(documents.measure_languages)

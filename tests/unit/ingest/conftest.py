@@ -15,8 +15,7 @@ from kebab.ingest.run import run_ingest
 from kebab.parse.registry import TextParser, guard_parser
 from kebab.parse.text.markdown import MarkdownParser
 from kebab.source.walk import FolderScanner
-from kebab.store.sqlite import chunks
-from kebab.store.sqlite.connection import forward
+from kebab.store.sqlite.reader import SqliteReader
 from kebab.store.sqlite.writer import SqliteWriter
 from tests.fakes.embedder import HashingEmbedder
 from tests.fakes.vectors import MemoryVectors
@@ -41,7 +40,7 @@ class SystemClock:
 class StoredLibrary(SqliteWriter):
     """A library on disk that also shows what it holds."""
 
-    load_chunks = forward(chunks.load_chunks)
+    load_chunks = SqliteReader.load_chunks
 
     def __init__(self, data):
         super().__init__(data, str.lower)

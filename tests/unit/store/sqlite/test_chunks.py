@@ -1,7 +1,7 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.store.sqlite import chunks, fts
+from kebab.store.sqlite import chunks, fts, reader
 from tests.fakes.rows import document
 
 
@@ -17,7 +17,7 @@ def test_moved_headings_are_searched_under_their_new_name(stored):
 
 @pytest.mark.parametrize(
     "look",
-    [chunks.count_pending, lambda database: chunks.list_pending(database, 9)],
+    [reader.count_pending, lambda database: chunks.list_pending(database, 9)],
 )
 def test_pending_chunks_are_found_without_scanning_committed_ones(stored, look):
     keys = stored(["one", "two"])
