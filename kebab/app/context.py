@@ -12,7 +12,7 @@ import msgspec
 
 from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_paths
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
-from kebab.core.files import IMAGE, ScanRules
+from kebab.core.files import IMAGE, OcrSettings, ScanRules
 from kebab.core.media import READABLE_NAMES
 from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
 from kebab.errors.hints import NOT_UTF8
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kebab.chunk.budget import Budget
     from kebab.config.load import SettingsReport
     from kebab.core.chunks import Matrix
-    from kebab.core.ports import Embedder
+    from kebab.core.ports import Embedder, Parser
     from kebab.store.published_copy import PublishedCopy
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import QueryCache, SqliteReader
@@ -305,7 +305,7 @@ class AppContext:
         limit = self.settings.index.chunk_tokens
         if embedder is None:
             return Budget(limit)
-        limit = min(limit, embedder.window)
+        limit = min(limit, embedder.profile.window)
         if not embedder.profile.has_tokens:
             return Budget(limit)
         return Budget(limit, make_mixed_counter(embedder.count_tokens, embedder.supports))
@@ -314,6 +314,24 @@ class AppContext:
     def private_folders(self) -> tuple[str, str]:
         """The folders that no scan enters: those of the index and of the models."""
         return str(self.paths.data), str(self.paths.models)
+
+    def build_parsers(self, *, asks: bool = False) -> "Mapping[str, Parser]":
+        """Return the parsers by media type; those of pictures read them as the settings say.
+
+        Only with `asks` a model is asked about pictures that it has not seen.
+
+        Raises:
+            ConfigInvalid: The model server may not have pictures.
+        """
+        from kebab.parse.registry import configure_parsers
+
+        ingest, model = self.settings.ingest, None
+        if ingest.captions or ingest.ocr == "model":
+            from kebab.app.pictures import PictureModel
+
+            model = PictureModel(self.settings, self.paths.data, asks=asks)
+        ocr = OcrSettings(ingest.ocr_languages, ingest.ocr_page_deadline_s)
+        return configure_parsers(ocr if ingest.ocr is True else None, model)
 
     def build_scan_rules(self, formats: Mapping[str, str] | None = None) -> ScanRules:
         """Return the rules of a scan under these settings.

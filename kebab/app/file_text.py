@@ -165,11 +165,9 @@ def _parse(context: AppContext, document: StoredDocument) -> ParsedDocument:
 
 def choose_parser(context: AppContext, media: str) -> "Parser":
     """Return the parser of a media type, which may be that of a plugin."""
-    from kebab.app.model_adapters import build_parsers
     from kebab.parse.isolation import find_parser
 
-    parsers = build_parsers(context.settings, context.paths.data)
-    return find_parser(context.settings.plugins, parsers, media)
+    return find_parser(context.settings.plugins, context.build_parsers(), media)
 
 
 def read_file(document: StoredDocument) -> bytes:

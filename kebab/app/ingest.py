@@ -311,11 +311,8 @@ def _open_ports(
     formats: "Formats | None" = None,
 ) -> Iterator[tuple[IngestPorts, ProgressCallback]]:
     """Yield the ports of one run over the open library, and the callback for its progress."""
-    from kebab.app.model_adapters import build_parsers
-
     with _open_library(context, dry_run=job.dry_run) as library:
-        known = context.settings, context.paths.data
-        parsers, survey_parsers = build_parsers(*known, asks=True), build_parsers(*known)
+        parsers, survey_parsers = context.build_parsers(asks=True), context.build_parsers()
         if formats is not None:
             if formats.parsers:
                 parsers = {**parsers, **formats.parsers}

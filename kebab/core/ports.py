@@ -69,21 +69,6 @@ class Embedder(Protocol):
     def profile(self) -> ModelProfile:
         """The facts about the model."""
 
-    @property
-    def version(self) -> str:
-        """Provider, model, dimension and version, e.g. `fastembed-minilml6-384-v1`."""
-        return self.profile.version
-
-    @property
-    def dimension(self) -> int:
-        """The length of a vector."""
-        return self.profile.dimension
-
-    @property
-    def window(self) -> int:
-        """The maximum number of tokens for one vector, without special tokens."""
-        return self.profile.window
-
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of tokens of each text, without special tokens."""
 

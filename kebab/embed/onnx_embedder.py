@@ -15,7 +15,6 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kebab.core.chunks import TokenVectors
-from kebab.core.ports import Embedder
 from kebab.embed.encoder import (
     MODEL_FILE,
     Encoder,
@@ -109,7 +108,7 @@ def _measure_time(embed: Callable[[Any], Any], text: Any) -> tuple[Any, float]:
     return embed(text), time.thread_time() - began
 
 
-class OnnxEmbedder(Embedder):
+class OnnxEmbedder:
     """Embeds with an installed model directory; implements `kebab.core.ports.Embedder`."""
 
     def __init__(
@@ -155,7 +154,7 @@ class OnnxEmbedder(Embedder):
         return self._embed_start(self._model.query_prefix, text)
 
     def _embed_start(self, prefix: str, text: str) -> "Vector":
-        (sequence,) = self._tokenizer.encode([text[: self.window * TOKEN_CHARS]], prefix)
+        (sequence,) = self._tokenizer.encode([text[: self._model.window * TOKEN_CHARS]], prefix)
         return self._encoder.embed(sequence.ids)
 
     def embed_passages(self, texts: Sequence[str]) -> "Iterator[tuple[list[int], Matrix]]":
@@ -184,7 +183,7 @@ class OnnxEmbedder(Embedder):
     def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
         """Return the token vectors of each text; only the first window of a text is read."""
         prefix = self._model.query_prefix if as_query else self._model.passage_prefix
-        starts = [text[: self.window * TOKEN_CHARS] for text in texts]
+        starts = [text[: self._model.window * TOKEN_CHARS] for text in texts]
         sequences = self._tokenizer.encode(starts, prefix)
         self._encoder.load()
         run = self._threads.start(self._encoder.embed_tokens, [one.ids for one in sequences])

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kebab.core.chunks import TokenVectors
-from kebab.core.ports import Embedder
 from kebab.embed.encoder import normalise
 from kebab.embed.registry import build_server_model
 from kebab.errors.catalog import ContextOverflow, EmbeddingUnavailable, ModelUnreachable, TimedOut
@@ -30,7 +29,7 @@ _SHORTEST = 40
 """A text that is too long for the server is cut down to no fewer characters."""
 
 
-class ServerEmbedder(Embedder):
+class ServerEmbedder:
     """Embeds with a model of a server.
 
     `ask` sends texts with a limit in seconds, and returns their vectors; `mask` removes from a text

@@ -302,8 +302,8 @@ class VectorSync:
         Raises:
             EmbeddingMismatch: The vectors come from another model.
         """
-        if self.version not in {None, embedder.version}:
-            raise EmbeddingMismatch(expected=embedder.version, found=self.version)
+        if self.version not in {None, embedder.profile.version}:
+            raise EmbeddingMismatch(expected=embedder.profile.version, found=self.version)
         self.change_model(embedder, reason=reason)
 
     def change_model(self, embedder: Embedder, *, reason: str | None = None) -> None:
@@ -311,9 +311,9 @@ class VectorSync:
 
         `reason` says why.
         """
-        if self.version == embedder.version:
+        if self.version == embedder.profile.version:
             return
-        self._library.replace_model(embedder.version, reason)
+        self._library.replace_model(embedder.profile.version, reason)
         self._library.checkpoint()  # the old vectors are deleted next
         self._reason = reason
         self.reconcile()  # of a library that was lost, vectors may be left

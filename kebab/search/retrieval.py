@@ -372,7 +372,7 @@ class VectorRetriever(Struct, frozen=True, kw_only=True):
         """Start loading the model if the query needs it; errors are reported by `retrieve`."""
         with suppress(*DEGRADING):
             embedder, text = self.embedder(), parsed.plain
-            namespace = _NAMESPACE.format(embedder.version)
+            namespace = _NAMESPACE.format(embedder.profile.version)
             if not embedder.supports(text) or (
                 self.cache is not None and self.cache.get(namespace, text)
             ):
@@ -432,9 +432,9 @@ def embed_query(
     cache: "QueryCache | None", embedder: "Embedder", text: str
 ) -> tuple["Vector", bool]:
     """Return the unit vector of a query, and whether it comes from the cache."""
-    namespace = _NAMESPACE.format(embedder.version)
+    namespace = _NAMESPACE.format(embedder.profile.version)
     raw = cache.get(namespace, text) if cache is not None else None
-    if raw is not None and len(raw) == embedder.dimension * _FLOAT_BYTES:
+    if raw is not None and len(raw) == embedder.profile.dimension * _FLOAT_BYTES:
         with translate_import_errors("embedding", "numpy"):
             import numpy as np
 

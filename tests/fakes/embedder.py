@@ -17,7 +17,6 @@ from kebab.core.chunks import (
     ProbePair,
     TokenVectors,
 )
-from kebab.core.ports import Embedder
 from kebab.errors.catalog import EmbeddingUnavailable
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ PROFILE = ModelProfile(
 )
 
 
-class HashingEmbedder(Embedder):
+class HashingEmbedder:
     """Texts that share words get near vectors; the same text always gets the same one."""
 
     def __init__(
@@ -89,11 +88,13 @@ class HashingEmbedder(Embedder):
 
     def embed_tokens(self, texts: Sequence[str], *, as_query: bool = False) -> list[TokenVectors]:
         self.embedded.extend(texts)
-        return [self._embed_words(list(_WORD.finditer(text))[: self.window]) for text in texts]
+        return [
+            self._embed_words(list(_WORD.finditer(text))[: self._profile.window]) for text in texts
+        ]
 
     def _embed_words(self, words: Sequence[re.Match[str]]) -> TokenVectors:
         rows = [self._vector(word[0]) for word in words]
-        matrix = np.stack(rows) if rows else np.empty((0, self.dimension), np.float32)
+        matrix = np.stack(rows) if rows else np.empty((0, self._profile.dimension), np.float32)
         return TokenVectors(matrix, [word.span() for word in words])
 
     def _vector(self, text: str) -> "Vector":

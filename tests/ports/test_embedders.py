@@ -86,23 +86,16 @@ def test_the_facts_are_those_of_the_registry():
 
 
 def vectors(embedder, texts):
-    found = np.full((len(texts), embedder.dimension), np.nan, np.float32)
+    found = np.full((len(texts), embedder.profile.dimension), np.nan, np.float32)
     for indexes, matrix in embedder.embed_passages(texts):
-        assert matrix.shape == (len(indexes), embedder.dimension)
+        assert matrix.shape == (len(indexes), embedder.profile.dimension)
         assert np.isnan(found[indexes]).all(), "an index came twice"
         found[indexes] = matrix
     return found
 
 
-def test_the_profile_agrees_with_the_embedder(embedder):
-    profile = embedder.profile
-
-    assert (profile.version, profile.dimension) == (embedder.version, embedder.dimension)
-    assert profile.window == embedder.window
-
-
 def test_the_version_names_the_dimension(embedder):
-    assert f"-{embedder.dimension}-" in embedder.version
+    assert f"-{embedder.profile.dimension}-" in embedder.profile.version
 
 
 def test_every_text_gets_one_unit_vector(embedder):
@@ -119,7 +112,7 @@ def test_vectors_are_float32(embedder):
 def test_a_query_is_one_unit_vector(embedder):
     found = embedder.embed_query("a man is eating food")
 
-    assert found.shape == (embedder.dimension,)
+    assert found.shape == (embedder.profile.dimension,)
     assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-5)
 
 
@@ -150,7 +143,7 @@ def test_different_texts_get_different_vectors(embedder):
 
 
 def test_a_text_beyond_the_window_has_a_vector(embedder):
-    (found,) = vectors(embedder, ["the cat sleeps on the mat " * embedder.window])
+    (found,) = vectors(embedder, ["the cat sleeps on the mat " * embedder.profile.window])
 
     assert np.linalg.norm(found) == pytest.approx(1.0, abs=1e-5)
 
@@ -174,8 +167,8 @@ def test_words_have_as_many_tokens_alone_as_in_a_text(token_embedder):
 
 def test_every_token_has_a_unit_vector_and_a_span(token_embedder):
     for text, found in zip(TEXTS, token_embedder.embed_tokens(TEXTS), strict=True):
-        count = min(*token_embedder.count_tokens([text]), token_embedder.window)
-        assert found.vectors.shape == (count, token_embedder.dimension)
+        count = min(*token_embedder.count_tokens([text]), token_embedder.profile.window)
+        assert found.vectors.shape == (count, token_embedder.profile.dimension)
         assert found.vectors.dtype == np.float32
         assert np.allclose(np.linalg.norm(found.vectors, axis=1), 1.0, atol=1e-5)
         assert all(0 <= start < end <= len(text) for start, end in found.spans)
@@ -207,7 +200,7 @@ def test_token_vectors_depend_on_their_text_alone(token_embedder):
 def test_of_a_long_text_the_first_window_has_token_vectors(token_embedder):
     (found,) = token_embedder.embed_tokens(["cat " * 5000])
 
-    assert token_embedder.window <= len(found.spans) <= token_embedder.window + 6
+    assert token_embedder.profile.window <= len(found.spans) <= token_embedder.profile.window + 6
     assert found.spans[0] == (0, 3)
 
 

@@ -1,7 +1,6 @@
 import pytest
 
 from kebab.app.file_text import join_passages, load_text, parse_file
-from kebab.app.model_adapters import build_parsers
 from kebab.chunk.sections import find_section, find_section_by_title, list_sections
 from kebab.core.chunks import DocId, Place
 from kebab.core.documents import DocumentDetail, StoredDocument
@@ -149,8 +148,7 @@ def test_a_section_is_found_by_the_titles_above_it(sections):
 
 
 def get_recipes(desk, **flags):
-    context = desk.context(**flags)
-    return compute_recipes(build_parsers(context.settings, context.paths.data), "chunker")
+    return compute_recipes(desk.context(**flags).build_parsers(), "chunker")
 
 
 @pytest.mark.parametrize(

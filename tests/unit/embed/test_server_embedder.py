@@ -69,7 +69,7 @@ def test_a_text_is_sent_with_the_prefix_of_its_model(name, query, passage):
     ],
 )
 def test_the_version_names_provider_model_and_dimension(name, version):
-    assert build(Server(), name).version == version
+    assert build(Server(), name).profile.version == version
 
 
 def test_the_stored_version_tells_the_dimension_without_the_server():
@@ -77,7 +77,7 @@ def test_the_stored_version_tells_the_dimension_without_the_server():
     embedder = build(server)
 
     assert embedder.use_version("ollama-nomic-embed-text-768-v1")
-    assert (embedder.dimension, server.texts) == (768, [])
+    assert (embedder.profile.dimension, server.texts) == (768, [])
     assert not embedder.use_version("ollama-other-768-v1")
     assert not embedder.use_version("fastembed-minilml6-384-v1")
 

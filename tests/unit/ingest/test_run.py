@@ -35,7 +35,7 @@ def kinds(desk):
 def test_a_run_without_changes_loads_no_model_and_leaves_the_index_alone(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    table = desk.tables[desk.embedder.version]
+    table = desk.tables[desk.embedder.profile.version]
     before = (table.commits, desk.models_loaded)
 
     outcome = desk.again()
@@ -412,7 +412,7 @@ def test_without_memory_for_the_index_words_are_stored(desk):
         def append(self, rows):
             raise OutOfMemory(operation="ingest", limit_bytes=1)
 
-    desk.tables[desk.embedder.version] = Large()
+    desk.tables[desk.embedder.profile.version] = Large()
     desk.write("a.md", "one")
 
     counted = desk.ingest().embedding

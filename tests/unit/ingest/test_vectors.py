@@ -22,7 +22,7 @@ def make_context(desk):
 def test_a_run_that_changed_nothing_compares_once(desk, monkeypatch):
     desk.write("a.md", "text")
     desk.ingest()
-    table = desk.tables[desk.embedder.version]
+    table = desk.tables[desk.embedder.profile.version]
     listed: list[dict[str, bool]] = []
 
     def list_keys(**how):
@@ -61,12 +61,12 @@ def test_vectors_wait_longer_where_a_flush_takes_long(waiting):
 def test_lost_vectors_come_back_with_the_next_run(desk, force):
     desk.write("a.md", "text")
     desk.ingest()
-    kept = desk.tables[desk.embedder.version].list_keys()
-    desk.tables[desk.embedder.version].rebuild()
+    kept = desk.tables[desk.embedder.profile.version].list_keys()
+    desk.tables[desk.embedder.profile.version].rebuild()
 
     outcome = desk.ingest(force=force)
 
-    assert desk.tables[desk.embedder.version].list_keys() == kept
+    assert desk.tables[desk.embedder.profile.version].list_keys() == kept
     assert (outcome.embedding.lost, outcome.embedding.embedded, outcome.embedding.reused) == (
         1,
         1,
@@ -79,7 +79,7 @@ def test_lost_vectors_come_back_with_the_next_run(desk, force):
 def test_lost_vectors_are_pending_without_a_model_and_are_reported_once(desk):
     desk.write("a.md", "text")
     desk.ingest()
-    desk.tables[desk.embedder.version].rebuild()
+    desk.tables[desk.embedder.profile.version].rebuild()
     model, desk.embedder = desk.embedder, None
 
     lost = [desk.ingest().embedding.lost for _ in range(2)]
@@ -94,13 +94,13 @@ def test_lost_vectors_are_pending_without_a_model_and_are_reported_once(desk):
 def test_an_unreadable_index_is_built_again(desk, force):
     desk.write("a.md", "text")
     desk.ingest()
-    kept = desk.tables[desk.embedder.version].list_keys()
-    desk.tables[desk.embedder.version] = TornVectors()
+    kept = desk.tables[desk.embedder.profile.version].list_keys()
+    desk.tables[desk.embedder.profile.version] = TornVectors()
     desk.write("b.md", "more")
 
     outcome = desk.ingest(force=force)
 
-    assert set(desk.tables[desk.embedder.version].list_keys()) > set(kept)
+    assert set(desk.tables[desk.embedder.profile.version].list_keys()) > set(kept)
     assert outcome.embedding.pending == 0
 
 

@@ -36,7 +36,7 @@ class Base:
                 text = build_embed_text(chunk.title, chunk.heading_path, chunk.text)
                 vector = self.embedder.embed_query(text)
                 self.vectors.append([VectorRow(chunk.key, vector)])
-                self.writer.mark_vectors([chunk.key], "committed", self.embedder.version)
+                self.writer.mark_vectors([chunk.key], "committed", self.embedder.profile.version)
             self.embedder.embedded.clear()
 
     def reader(self):
