@@ -269,7 +269,7 @@ class Checkup:
         )
 
     def _check_weights(self) -> Finding:
-        from kebab.embed.encoder import verify_files
+        from kebab.embed.registry import verify_files
         from kebab.embed.server_embedder import describe_fault
 
         version, embedders = find_version(self._context), self._context.embedders

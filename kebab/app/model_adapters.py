@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from kebab.config.settings import AUTO, Llm, Settings
-from kebab.embed import encoder, registry
+from kebab.embed import registry
 from kebab.embed.registry import EmbeddingModel
 from kebab.errors.catalog import (
     ConfigInvalid,
@@ -79,12 +79,12 @@ class Embedders:
 
     def find_weights(self, model: EmbeddingModel) -> Path | None:
         """Return the folder of the weights of a model, None when they are not on this machine."""
-        return encoder.find_installed(model, self._folder)
+        return registry.find_installed(model, self._folder)
 
-    def read_manifest(self, model: EmbeddingModel) -> encoder.Manifest | None:
+    def read_manifest(self, model: EmbeddingModel) -> registry.Manifest | None:
         """Return the manifest of the weights of a model, None when they are not on this machine."""
         folder = self.find_weights(model)
-        return encoder.read_manifest(folder) if folder else None
+        return registry.read_manifest(folder) if folder else None
 
     def load_installed(self, version: str) -> "Embedder | None":
         """Return the embedder of a version when this machine or the server has it."""
@@ -102,7 +102,7 @@ class Embedders:
         """
         if self.server is not None and version is not None and self.server.use_version(version):
             return self.server
-        return self._load(*encoder.find_stored_model(version, self._folder))
+        return self._load(*registry.find_stored_model(version, self._folder))
 
     def choose_model(self, stored: str | None) -> str | None:
         """Return the model that settings and stored vectors ask for; None leaves the choice open.

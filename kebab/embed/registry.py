@@ -1,6 +1,10 @@
-"""The registry of embedding models: one row holds every fact about a model.
+"""The registry of embedding models: one row holds every fact about a model; and the installed ones.
 
 To add a model, add a row to `MODELS`. No other module recognises a model by its name.
+
+`<models_dir>/<embedding_version>/` holds `model.onnx`, `tokenizer.json`, `tokenizer_config.json`
+and `manifest.json`. The weights are in `model.onnx.data`, which the runtime maps into memory, and a
+Unigram vocabulary also in `pieces.db`.
 
 `choose_models` says which of them fits. A multilingual model finds passages across languages. A
 model for English embeds English text in about half of the time; which one ranks English text better
@@ -10,13 +14,17 @@ locale is English too.
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec import Struct
 
+from kebab.config.settings import AUTO
 from kebab.core.chunks import (
     Answerability,
     AnswerabilityCurve,
@@ -25,7 +33,7 @@ from kebab.core.chunks import (
     ModelProfile,
     ProbePair,
 )
-from kebab.errors.catalog import InvalidInput
+from kebab.errors.catalog import EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_import_errors
 from kebab.text.language import get_language_name
 
@@ -356,3 +364,107 @@ def describe_better_model(version: str, languages: Mapping[str, int]) -> tuple[s
         return None
     better = _list_models(multilingual=True)[0]
     return f"{other}, which {model.key} does not know", f"kebab model use {better.key}"
+
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+TOKENIZER_CONFIG_FILE = "tokenizer_config.json"
+WEIGHTS_FILE = "model.onnx.data"
+PIECES_FILE = "pieces.db"
+MANIFEST_FILE = "manifest.json"
+FILES = (MODEL_FILE, TOKENIZER_FILE, TOKENIZER_CONFIG_FILE)
+"""The files of every model; its manifest lists them and others."""
+
+
+class FileFacts(Struct, frozen=True):
+    """The hash and size of a file."""
+
+    sha256: str
+    size: int
+
+
+class Manifest(Struct, frozen=True, kw_only=True):
+    """The description of an installed model and of its download source."""
+
+    embedding_version: str
+    source: str
+    files: dict[str, FileFacts]
+
+
+def read_file_facts(path: Path) -> FileFacts:
+    """Return the hash and size of a file on disk."""
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    return FileFacts(sha256=digest, size=path.stat().st_size)
+
+
+def write_manifest(directory: Path, manifest: Manifest) -> None:
+    """Write the manifest into a model directory."""
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
+    (directory / MANIFEST_FILE).write_bytes(text)
+
+
+def read_manifest(directory: Path) -> Manifest | None:
+    """Return the manifest of a model directory, or None when there is no readable one.
+
+    Fields of later releases are ignored.
+    """
+    try:
+        return msgspec.json.decode((directory / MANIFEST_FILE).read_bytes(), type=Manifest)
+    except (OSError, ValueError, msgspec.MsgspecError):
+        return None
+
+
+def find_installed(model: EmbeddingModel, models_dir: Path) -> Path | None:
+    """Return the model's directory when all its files are there in full size, else None."""
+    directory = models_dir / model.version
+    return directory if is_complete(model, directory) else None
+
+
+def is_complete(model: EmbeddingModel, directory: Path) -> bool:
+    """Return whether a directory holds this model with all its files in full size."""
+    manifest = read_manifest(directory)
+    if manifest is None or manifest.embedding_version != model.version:
+        return False
+    if not manifest.files.keys() >= set(FILES):
+        return False
+    with suppress(OSError):
+        return all(
+            (directory / name).stat().st_size == facts.size
+            for name, facts in manifest.files.items()
+        )
+    return False
+
+
+def verify_files(directory: Path) -> list[str]:
+    """Compare every byte of a model directory with its manifest; return the faults."""
+    manifest = read_manifest(directory)
+    if manifest is None:
+        return [f"no readable {MANIFEST_FILE}"]
+    paths = {name: directory / name for name in manifest.files}
+    missing = [f"missing: {name}" for name, path in paths.items() if not path.is_file()]
+    return missing or [
+        f"changed: {name}"
+        for name, path in paths.items()
+        if read_file_facts(path) != manifest.files[name]
+    ]
+
+
+def find_stored_model(version: str | None, models_dir: Path) -> tuple[EmbeddingModel, Path]:
+    """Return the model of the stored vectors and its directory; nothing is downloaded.
+
+    Raises:
+        EmbeddingUnavailable: No vector is stored, or the weights are not on this machine.
+    """
+    if version is None:
+        raise EmbeddingUnavailable(model=AUTO, tried=[], cause="no model was chosen yet")
+    model = find_named(version)
+    if model is None:
+        cause = "the settings and this build do not have the model of the stored vectors"
+        raise EmbeddingUnavailable(model=version, tried=[], cause=cause)
+    ready = find_installed(model, models_dir)
+    if ready is None:
+        cause = "the model of the stored vectors is not installed"
+        # The hint names the model: `auto` may install another, which cannot query these vectors.
+        raise EmbeddingUnavailable(model=model.key, tried=[], cause=cause)
+    return model, ready

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kebab.core.chunks import TokenVectors
-from kebab.embed.encoder import normalise
+from kebab.embed.onnx_embedder import normalise
 from kebab.embed.registry import build_server_model
 from kebab.errors.catalog import ContextOverflow, EmbeddingUnavailable, ModelUnreachable, TimedOut
 from kebab.errors.signal import Signal

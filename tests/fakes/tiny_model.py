@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kebab.embed import convert, encoder
+from kebab.embed import convert, registry
 from kebab.embed.registry import EmbeddingModel
 
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
@@ -96,15 +96,15 @@ def install_model(model: EmbeddingModel, models_dir: Path, *, seed: int = 7) -> 
     directory.mkdir(parents=True)
     positions = max(_POSITIONS, model.positions)
     graph = build_onnx(seed, hidden=model.dimension, positions=positions)
-    (directory / encoder.MODEL_FILE).write_bytes(graph)
+    (directory / registry.MODEL_FILE).write_bytes(graph)
     # Fixed padding and cutting in the file, as real ones have it: embedders must not obey them.
-    (directory / encoder.TOKENIZER_FILE).write_text(build_tokenizer(padding=True))
+    (directory / registry.TOKENIZER_FILE).write_text(build_tokenizer(padding=True))
     config = {"model_max_length": model.positions, "pad_token": "[PAD]"}
-    (directory / encoder.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
-    manifest = encoder.Manifest(
+    (directory / registry.TOKENIZER_CONFIG_FILE).write_text(json.dumps(config))
+    manifest = registry.Manifest(
         embedding_version=model.version,
         source="tests",
-        files={name: encoder.read_file_facts(directory / name) for name in encoder.FILES},
+        files={name: registry.read_file_facts(directory / name) for name in registry.FILES},
     )
-    encoder.write_manifest(directory, manifest)
+    registry.write_manifest(directory, manifest)
     return directory

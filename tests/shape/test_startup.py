@@ -195,4 +195,4 @@ def test_a_command_imports_few_modules_of_kebab(indexed, tmp_path, most, argumen
     assert len(own) <= most
     assert bool(drawing) == ("--json" not in arguments)
     assert not own & {"kebab.ingest", "kebab.app.classify"}
-    assert ("kebab.embed.encoder" in own) == (most in {74, 79}), "only both channels embed"
+    assert ("kebab.embed.onnx_embedder" in own) == (most in {74, 79}), "only both channels embed"

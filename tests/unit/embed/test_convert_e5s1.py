@@ -8,7 +8,8 @@ import pytest
 from tokenizers import Tokenizer
 
 from kebab.embed.convert import SCALES, WORDS, parse_e5s1, read_blocks
-from kebab.embed.encoder import PIECES_FILE, PieceFile
+from kebab.embed.onnx_embedder import PieceFile
+from kebab.embed.registry import PIECES_FILE
 from tests.fakes import tiny_model
 from tests.fakes.e5s1 import EPSILON, HEADS, HIDDEN, PIECES, E5S1Contents, pack_four_bit
 

@@ -7,11 +7,10 @@ import zipfile
 import pytest
 
 from kebab.core.progress import Cancel, ignore_progress
-from kebab.embed import encoder
-from kebab.embed.encoder import find_stored_model, verify_files
+from kebab.embed import registry
 from kebab.embed.install import FetchProgress, install_model
 from kebab.embed.onnx_embedder import OnnxEmbedder
-from kebab.embed.registry import E5_SMALL, MINILM, measure_probe
+from kebab.embed.registry import E5_SMALL, MINILM, find_stored_model, measure_probe, verify_files
 from kebab.errors.catalog import Cancelled, EmbeddingUnavailable
 from tests.fakes import model_hub, tiny_model
 from tests.fakes.waiting import PATIENCE_S
@@ -67,7 +66,7 @@ def test_offline_nothing_is_tried(tmp_path):
 
 def damage(directory):
     """Replace the bytes of the model; its size stays."""
-    path = directory / encoder.MODEL_FILE
+    path = directory / registry.MODEL_FILE
     path.write_bytes(b"x" * path.stat().st_size)
 
 

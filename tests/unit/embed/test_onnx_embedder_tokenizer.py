@@ -1,9 +1,9 @@
 import pytest
 from msgspec.structs import replace
 
-from kebab.embed import encoder
-from kebab.embed.convert import parse_e5s1
-from kebab.embed.encoder import ModelTokenizer, write_piece_file
+from kebab.embed import registry
+from kebab.embed.convert import parse_e5s1, write_piece_file
+from kebab.embed.onnx_embedder import ModelTokenizer
 from kebab.embed.registry import E5_SMALL, MINILM
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
@@ -55,23 +55,23 @@ def library(tmp_path):
 
 def install(models_dir, *, with_pieces):
     directory = tiny_model.install_model(E5_SMALL, models_dir)
-    path = directory / encoder.TOKENIZER_FILE
+    path = directory / registry.TOKENIZER_FILE
     tokenizer = parse_e5s1(E5S1Contents().to_bytes()).tokenizer
     tokenizer.save(str(path))
-    names = [*encoder.FILES]
+    names = [*registry.FILES]
     if with_pieces:
-        write_piece_file(path, tokenizer, directory / encoder.PIECES_FILE)
-        names.append(encoder.PIECES_FILE)
-    manifest = encoder.read_manifest(directory)
+        write_piece_file(path, tokenizer, directory / registry.PIECES_FILE)
+        names.append(registry.PIECES_FILE)
+    manifest = registry.read_manifest(directory)
     assert manifest is not None
-    facts = {name: encoder.read_file_facts(directory / name) for name in names}
-    encoder.write_manifest(directory, replace(manifest, files=facts))
+    facts = {name: registry.read_file_facts(directory / name) for name in names}
+    registry.write_manifest(directory, replace(manifest, files=facts))
     return directory
 
 
 def test_short_texts_are_cut_without_loading_the_vocabulary(directory, library):
     tokens = ModelTokenizer(directory, E5_SMALL)
-    (directory / encoder.TOKENIZER_FILE).unlink()
+    (directory / registry.TOKENIZER_FILE).unlink()
 
     assert tokens.encode(TEXTS, PREFIX) == library.encode(TEXTS, PREFIX)
     assert tokens.count_tokens(TEXTS) == library.count_tokens(TEXTS)
@@ -81,23 +81,23 @@ def test_short_texts_are_cut_without_loading_the_vocabulary(directory, library):
 def test_a_lost_or_damaged_piece_file_is_replaced_by_the_library(directory, library, damage):
     opened, unopened = (ModelTokenizer(directory, E5_SMALL) for _ in range(2))
     assert opened.count_tokens(["the cat"]) == [2]
-    damage(directory / encoder.PIECES_FILE)
+    damage(directory / registry.PIECES_FILE)
 
     for tokens in (opened, unopened):
         assert tokens.encode(TEXTS, PREFIX) == library.encode(TEXTS, PREFIX)
 
 
 def test_a_listed_piece_file_belongs_to_the_directory(directory):
-    path = directory / encoder.PIECES_FILE
+    path = directory / registry.PIECES_FILE
     data = path.read_bytes()
-    assert encoder.verify_files(directory) == []
+    assert registry.verify_files(directory) == []
 
     path.write_bytes(data[:-1] + b"?")
-    assert encoder.verify_files(directory) == ["changed: pieces.db"]
+    assert registry.verify_files(directory) == ["changed: pieces.db"]
     path.unlink()
-    assert encoder.verify_files(directory) == ["missing: pieces.db"]
-    assert encoder.find_installed(E5_SMALL, directory.parent) is None
-    manifest = encoder.read_manifest(directory)
+    assert registry.verify_files(directory) == ["missing: pieces.db"]
+    assert registry.find_installed(E5_SMALL, directory.parent) is None
+    manifest = registry.read_manifest(directory)
     assert manifest is not None
-    encoder.write_manifest(directory, replace(manifest, files={}))
-    assert encoder.find_installed(E5_SMALL, directory.parent) is None
+    registry.write_manifest(directory, replace(manifest, files={}))
+    assert registry.find_installed(E5_SMALL, directory.parent) is None

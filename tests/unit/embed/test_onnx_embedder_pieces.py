@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 
-from kebab.embed.convert import parse_e5s1
-from kebab.embed.encoder import PieceFile, write_piece_file
+from kebab.embed.convert import parse_e5s1, write_piece_file
+from kebab.embed.onnx_embedder import PieceFile
 from tests.fakes.e5s1 import E5S1Contents
 
 TEXTS = [

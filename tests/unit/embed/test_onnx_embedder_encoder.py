@@ -8,8 +8,8 @@ import pytest
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 from tokenizers import Tokenizer
 
-from kebab.embed import encoder
-from kebab.embed.encoder import Encoder, normalise, translate_model_errors
+from kebab.embed import registry
+from kebab.embed.onnx_embedder import Encoder, normalise, translate_model_errors
 from kebab.embed.registry import MINILM
 from kebab.errors.catalog import EmbeddingUnavailable
 from tests.fakes import tiny_model
@@ -23,12 +23,12 @@ def directory(tmp_path):
 
 
 def damage(directory):
-    path = directory / encoder.MODEL_FILE
+    path = directory / registry.MODEL_FILE
     path.write_bytes(b"\xff" * path.stat().st_size)
 
 
 def test_a_cut_model_is_a_signal(directory):
-    path = directory / encoder.MODEL_FILE
+    path = directory / registry.MODEL_FILE
     path.write_bytes(path.read_bytes()[:100])
 
     with pytest.raises(EmbeddingUnavailable, match="missing or incomplete"):
