@@ -10,7 +10,6 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.app.context import AppContext
-from kebab.app.coverage import QUICK_S, THOROUGH_S, explain_degraded
 from kebab.app.filters import build_filters, require_utf8
 from kebab.app.references import build_not_found
 from kebab.app.search import MergedNotes, list_sources, to_search_hit
@@ -158,8 +157,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
         outcome = answer_question(query, search, write, history=recent, model=model)
         hits = outcome.page.hits
         found = outcome.draft.refusal is None and not outcome.page.absent_terms
-        indexing, seconds = notes.find_indexing(), QUICK_S if found else THOROUGH_S
-        coverage = notes.measure_coverage(hits, seconds, indexing)
+        coverage = notes.measure_coverage(hits, is_found=found)
         retrieval = fill_record(
             AnswerRetrieval,
             request,
@@ -170,7 +168,7 @@ def ask(context: AppContext, request: AskRequest, report: AnswerCallback) -> Ans
             top_score=outcome.page.answerability if hits else 0.0,
             score_gate=MIN_ANSWERABILITY,
             corpus_revision=outcome.page.revision,
-            degraded=explain_degraded([*outcome.page.degraded], indexing),
+            degraded=[*outcome.page.degraded],
             unmatched_filters=[] if hits else notes.explain_filters(),
         )
     draft = explain_coverage(outcome.draft, coverage, by_words=query.mode is Mode.LEXICAL)

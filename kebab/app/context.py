@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,15 @@ from kebab.config.settings import AUTO, Paths, Settings, is_address, resolve_pat
 from kebab.core.documents import EMBEDDING_VERSION, PLUGIN_FORMATS, PUBLISHED_BASES
 from kebab.core.files import IMAGE, OcrSettings, ScanRules
 from kebab.core.media import READABLE_NAMES
-from kebab.errors.catalog import ConfigInvalid, IoError, Locked, NotIndexed, ReadOnly, StoreCorrupt
+from kebab.errors.catalog import (
+    ConfigInvalid,
+    InvalidInput,
+    IoError,
+    Locked,
+    NotIndexed,
+    ReadOnly,
+    StoreCorrupt,
+)
 from kebab.errors.hints import NOT_UTF8
 from kebab.errors.system import escape_undecodable, resolve_path, translate_os_errors
 from kebab.platform import create_folder, limit_blas_threads, replace_file
@@ -37,6 +45,10 @@ if TYPE_CHECKING:
     from kebab.store.vectors import LanceVectors, MappedVectors
     from kebab.wire.published import Registration
 
+LOCAL = "local"
+"""The name of the knowledge base itself in `base`."""
+MERGED = frozenset({"search", "ask"})
+"""The operations that read several bases at once; any other reads one."""
 UNUSABLE = (IoError, Locked, NotIndexed, StoreCorrupt)
 """Why an index, or a database beside it, cannot be read at present."""
 _DEFAULT_DIMENSION = 384
@@ -413,6 +425,35 @@ class PublishedBases:
         from kebab.store.published import load_bases
 
         return load_bases(self._folder)
+
+    def find(self, names: Sequence[str]) -> "dict[str, Registration | None]":
+        """Return the bases of these names, without names all; the knowledge base itself is None.
+
+        Raises:
+            InvalidInput: No base has a name.
+        """
+        known = {LOCAL: None, **self.load()}
+        for name in names:
+            if name not in known:
+                from kebab.core.spelling import find_nearest
+
+                near = find_nearest(name, known.keys() - {LOCAL}, 1)
+                suggestion = f", did you mean `{near[0]}`?" if near else ""
+                cause = f"no published base has this name: {name}{suggestion}"
+                raise InvalidInput(field="$.base", cause=cause)
+        return {name: base for name, base in known.items() if name in (names or known)}
+
+    def choose(self, names: Sequence[str]) -> AppContext:
+        """Return the context of the only base that an operation reads.
+
+        Raises:
+            InvalidInput: No base has this name, or there are several.
+        """
+        if len({*names}) > 1:
+            cause = f"only {' and '.join(sorted(MERGED))} read several bases at once"
+            raise InvalidInput(field="$.base", cause=cause)
+        (base,) = self.find(names).values()
+        return self._context if base is None else self.open(base)
 
     def save(self, base: "Registration") -> None:
         """List a base, in place of one of this name."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import fields
 
-from kebab.app.context import AppContext
+from kebab.app.context import MERGED, AppContext
 from kebab.config.settings import Settings
 from kebab.core.queries import Filters
 from kebab.errors.catalog import build_catalog
@@ -144,10 +144,8 @@ class Kebab(AbstractContextManager["Kebab"], Methods):
         handler = operation.import_handler()
         context = self._context
         names = getattr(request, "base", None)
-        if names:
-            from kebab.app.search import MERGED, choose_base
-
-            context = context if operation.name in MERGED else choose_base(context, names)
+        if names and operation.name not in MERGED:
+            context = context.bases.choose(names)
         hidden: AbstractContextManager[None] = nullcontext()
         if not self._context.is_owner:
             from kebab.app.references import hide_other_folders

@@ -132,7 +132,7 @@ class RunEmbedder:
             return LoadedModel(self._check(self._obtain(stored)))
         choice = choose_models(survey(), read_locale_language())
         chosen = self._obtain(None, choice.models)
-        model = self.context.embedders.find_model(chosen.version)
+        model = self.context.embedders.find_model(chosen.profile.version)
         reason = choice.explain(model)
         self.send_message("model", f"embedding model: {model.key}, because {reason}")
         return LoadedModel(self._check(chosen), reason)

@@ -1,4 +1,4 @@
-"""The published bases of a knowledge base: adds them to the list, describes and removes them."""
+"""The published bases of a knowledge base: lists, describes, removes and asks them."""
 
 from contextlib import suppress
 
@@ -8,9 +8,11 @@ from kebab.app.context import AppContext
 from kebab.config.load import replace_setting
 from kebab.config.settings import AUTO, find_copy_folder
 from kebab.core.progress import Cancel, ProgressCallback
+from kebab.core.queries import COLUMN_WEIGHTS, Mode, Query
 from kebab.errors.catalog import EmbeddingMismatch, EmbeddingUnavailable, InvalidInput
 from kebab.errors.system import translate_os_errors
 from kebab.platform import delete_path
+from kebab.search.query_parser import parse_query
 from kebab.store.objects import resolve_address
 from kebab.store.published_copy import PublishedCopy, read_state
 from kebab.wire.library import SourceRemoved, SourceSummary
@@ -31,6 +33,21 @@ def describe_base(base: Registration) -> PublishedBase:
         problem=state.problem if state else "there is no copy yet",
         coverage=found.coverage if found else None,
     )
+
+
+def choose_candidates(context: AppContext, query: Query) -> None:
+    """Let the store of a base that is not copied choose the passages that are compared."""
+    parsed = [parse_query(text, query.filters) for text in (query.text, *query.more)]
+    words = [term.text for one in parsed for term in one.terms or one.stop_terms]
+    _ = context.paths
+    assert context.published is not None, "the base is published"
+    state, vector = context.published.state, None
+    version = state.manifest.embedding_version if state else None
+    if version and query.mode is not Mode.LEXICAL:
+        embedder = context.embedders.load_installed(version)
+        if embedder is not None and embedder.supports(query.text):
+            vector = embedder.embed_query(query.text)
+    context.use_index(context.published.find_candidates(words, vector, COLUMN_WEIGHTS))
 
 
 def add_source(

@@ -7,13 +7,13 @@ bases are comparable. The order of each base is kept.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import UNSET, structs
 
-from kebab.app.context import AppContext, format_index_version
+from kebab.app.context import LOCAL, AppContext, format_index_version
 from kebab.app.coverage import (
     QUICK_S,
     THOROUGH_S,
@@ -36,7 +36,6 @@ from kebab.errors.catalog import (
 )
 from kebab.search.citations import build_file_path, cite_chunk
 from kebab.search.engine import SORTED_SHARE, SearchEngine, decode_cursor, encode_cursor
-from kebab.search.query_parser import parse_query
 from kebab.wire.coverage import (
     COUNTS,
     EXAMPLES,
@@ -88,34 +87,6 @@ def build_query(request: SearchRequest, now: float) -> Query:
     return Query(text=first, more=tuple(more), **given)
 
 
-def to_search_response(
-    page: Page, query: Query, next_cursor: str | None, *, several: bool = False
-) -> SearchResponse:
-    """Convert a page of hits; with `several` it says which queries found each hit."""
-    queries = [query.text, *query.more]
-    embeddings = dict.fromkeys(hit.chunk.embedding_version for hit in page.hits)
-    versions = [one for one in embeddings if one is not None]
-    return fill_record(
-        SearchResponse,
-        page,
-        query=" | ".join(queries),
-        queries=queries if several else UNSET,
-        mode=query.mode.value,
-        hits=[to_search_hit(hit, query.detail, several=several) for hit in page.hits],
-        sources=list_sources(page.hits),
-        next_cursor=next_cursor,
-        truncated=page.left_out is not None,
-        left_out=page.left_out or UNSET,
-        corpus_revision=page.revision,
-        index_versions=[*dict.fromkeys(map(format_index_version, versions))],
-        chunker_versions=[*dict.fromkeys(hit.chunk.chunker_version for hit in page.hits)],
-        embedding_versions=versions,
-        query_parsed=page.query_parsed or QueryParsed(),
-        convincing_queries=list(page.convincing_queries) if several else UNSET,
-        trace=list(page.stages) if query.trace else UNSET,
-    )
-
-
 def to_search_hit(hit: Hit, detail: DetailName = "snippets", *, several: bool = False) -> SearchHit:
     """Convert a hit, and compare its file with the disk."""
     chunk, (text, highlights) = hit.chunk, hit.snippet
@@ -159,28 +130,6 @@ def separate_omitted(reader: "SqliteReader", page: Page) -> Page:
     )
 
 
-def find_candidates(context: AppContext, query: Query) -> bool:
-    """Let the store of a base that is not copied choose the passages that are compared.
-
-    Return whether the base is one; its readers are opened anew.
-    """
-    if context.published is None or context.published.mode != "remote":
-        return False
-    from kebab.core.queries import COLUMN_WEIGHTS
-
-    parsed = [parse_query(text, query.filters) for text in (query.text, *query.more)]
-    words = [term.text for one in parsed for term in one.terms or one.stop_terms]
-    _ = context.paths
-    state, vector = context.published.state, None
-    version = state.manifest.embedding_version if state else None
-    if version and query.mode is not Mode.LEXICAL:
-        embedder = context.embedders.load_installed(version)
-        if embedder is not None and embedder.supports(query.text):
-            vector = embedder.embed_query(query.text)
-    context.use_index(context.published.find_candidates(words, vector, COLUMN_WEIGHTS))
-    return True
-
-
 def build_engine(context: AppContext, reader: "SqliteReader") -> SearchEngine:
     """Build the search engine of one snapshot."""
     vectors, embedder = prepare_vector_search(context, reader)
@@ -219,40 +168,11 @@ def load_query_embedder(context: AppContext, reader: "SqliteReader") -> "Embedde
     return context.embedders.load_stored(version)
 
 
-LOCAL = "local"
-"""The name of the knowledge base itself in `base`."""
-MERGED = frozenset({"search", "ask"})
-"""The operations that read several bases at once; any other reads one."""
 FAULTS = (IoError, NotIndexed, StoreCorrupt)
 """Why one of several bases may be left out."""
 _REVISION_BYTES = 6
 _KEY_BITS = 48
 """Keys of passages are below this power of two in every base."""
-
-
-def choose_base(context: AppContext, names: Sequence[str]) -> AppContext:
-    """Return the context of the only base that an operation reads.
-
-    Raises:
-        InvalidInput: No base has this name, or there are several.
-    """
-    if len({*names}) > 1:
-        cause = f"only {' and '.join(sorted(MERGED))} read several bases at once"
-        raise InvalidInput(field="$.base", cause=cause)
-    listed = context.bases.load()
-    _require_known(names, {LOCAL, *listed})
-    return context.bases.open(listed[names[0]]) if names[0] in listed else context
-
-
-def _require_known(names: Sequence[str], known: set[str]) -> None:
-    for name in names:
-        if name not in known:
-            from kebab.core.spelling import find_nearest
-
-            near = find_nearest(name, known - {LOCAL}, 1)
-            suggestion = f", did you mean `{near[0]}`?" if near else ""
-            cause = f"no published base has this name: {name}{suggestion}"
-            raise InvalidInput(field="$.base", cause=cause)
 
 
 def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
@@ -270,6 +190,7 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         EmbeddingMismatch: The mode needs vectors, and the settings name another model.
     """
     query = build_query(request, context.clock.now())
+    texts, several = [query.text, *query.more], bool(request.queries)
     with ExitStack() as stack:
         notes = MergedNotes(context, request, query.filters, stack)
         revision, salt = notes.compute_revision(), notes.salt
@@ -277,20 +198,31 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
             offset = decode_cursor(request.cursor, query, revision, salt)
             query = replace(query, offset=offset)
         page = notes.search(query)
-        unmatched = [] if page.hits else notes.explain_filters((query.text, *query.more))
-        indexing, following = notes.find_indexing(), page.next_offset
-        cursor = None if following is None else encode_cursor(query, following, revision, salt)
-        response = to_search_response(page, query, cursor, several=bool(request.queries))
-        # Looking at the disk may take longer where the page says that something lacks.
-        found = page.hits and page.convincing and not page.absent_terms
-        seconds = QUICK_S if found else THOROUGH_S
-        coverage = notes.measure_coverage(page.hits, seconds, indexing)
-    asked = [word for text in (query.text, *query.more) for word in ("-q", text)]
-    words = asked if query.more else [query.text]
+        unmatched = [] if page.hits else notes.explain_filters()
+        is_found = bool(page.hits) and page.convincing and not page.absent_terms
+        coverage = notes.measure_coverage(page.hits, is_found=is_found)
+    following, chunks = page.next_offset, [hit.chunk for hit in page.hits]
+    embeddings = [*dict.fromkeys(filter(None, (chunk.embedding_version for chunk in chunks)))]
+    words = [word for text in texts for word in ("-q", text)] if query.more else texts
     call = ["kebab", "search", *words] if any(words) else ["kebab", "list"]
-    return structs.replace(
-        response,
-        degraded=explain_degraded(response.degraded, indexing),
+    return fill_record(
+        SearchResponse,
+        page,
+        query=" | ".join(texts),
+        queries=texts if several else UNSET,
+        mode=query.mode.value,
+        hits=[to_search_hit(hit, query.detail, several=several) for hit in page.hits],
+        sources=list_sources(page.hits),
+        next_cursor=None if following is None else encode_cursor(query, following, revision, salt),
+        truncated=page.left_out is not None,
+        left_out=page.left_out or UNSET,
+        corpus_revision=page.revision,
+        index_versions=[*dict.fromkeys(map(format_index_version, embeddings))],
+        chunker_versions=[*dict.fromkeys(chunk.chunker_version for chunk in chunks)],
+        embedding_versions=embeddings,
+        query_parsed=page.query_parsed or QueryParsed(),
+        convincing_queries=list(page.convincing_queries) if several else UNSET,
+        trace=list(page.stages) if query.trace else UNSET,
         unmatched_filters=unmatched,
         hint=suggest_nearest(call, request, unmatched),
         coverage=coverage,
@@ -327,18 +259,14 @@ class MergedNotes:
         self._snapshots: dict[str, _Snapshot] = {}
         self._faults: dict[str, Signal] = {}
         self._omitted: dict[str, list[str]] = {}
-        listed = context.bases.load()
-        known = {LOCAL, *listed}
-        _require_known(request.base, known)
+        self._searched: dict[str, tuple[Filters, ...]] = {}
         # A folder is one of this machine.
-        chosen = {*request.base} or (known if request.folder is None else {LOCAL})
-        if LOCAL in chosen and (chosen == {LOCAL} or context.database.exists()):
-            with self._leave_out(LOCAL):
-                self._open(LOCAL, context)
-        for name, base in listed.items():
-            if name in chosen:
-                with self._leave_out(name):
-                    self._open(name, context.bases.open(base))
+        chosen = context.bases.find(request.base or [LOCAL] * (request.folder is not None))
+        for name, base in chosen.items():
+            if base is None and len(chosen) > 1 and not context.database.exists():
+                continue
+            with self._leave_out(name):
+                self._open(name, context if base is None else context.bases.open(base))
         self._require_any()
         first = next(iter(self._snapshots.values()))
         self.salt = first.reader.get_value(CURSOR_SALT) or ""
@@ -362,8 +290,9 @@ class MergedNotes:
         if not self._snapshots:
             raise next(iter(self._faults.values()))
 
-    def find_indexing(self) -> Indexing | None:
-        """Return the ingest of the own notes that runs now."""
+    @cached_property
+    def indexing(self) -> Indexing | None:
+        """The ingest of the own notes that runs now."""
         return find_indexing(self._context) if LOCAL in self._snapshots else None
 
     def compute_revision(self) -> int:
@@ -390,19 +319,24 @@ class MergedNotes:
         pages: dict[str, Page] = {}
         for name, (context, *_) in [*self._snapshots.items()]:
             with self._leave_out(name):
-                if find_candidates(context, query):  # the store has chosen anew
+                if context.published and context.published.mode == "remote":
+                    from kebab.app.published import choose_candidates
+
+                    choose_candidates(context, query)
                     self._open(name, context)
                 _, reader, filters = self._snapshots[name]
                 page = build_engine(context, reader).search(replace(inner, filters=filters))
                 pages[name] = page = separate_omitted(reader, page)
                 self._omitted |= page.omitted_terms
+                self._searched[name] = page.filters
         self._require_any()
         found: list[DegradedChannel] = []
         describe = partial(DegradedChannel, channel="published", hint=None)
         for name, page in pages.items():
             context = self._snapshots[name].context
             copy, prefix = context.published, f"{context.base}: " if context.base else ""
-            found += explain_degraded(page.degraded, None, published=copy is not None)
+            indexing = self.indexing if name == LOCAL else None
+            found += explain_degraded(page.degraded, indexing, published=copy is not None)
             notes = copy.list_notes() if copy else ()
             found += [describe(reason=f"{prefix}{note}", partial=True) for note in notes]
         for name, fault in self._faults.items():
@@ -476,19 +410,20 @@ class MergedNotes:
                 return load_query_embedder(one.context, one.reader)
         return None
 
-    def measure_coverage(
-        self, hits: Sequence[Hit], seconds: float, indexing: Indexing | None
-    ) -> Coverage:
-        """Return what is covered of all bases; `indexing` is the ingest of the own notes."""
+    def measure_coverage(self, hits: Sequence[Hit], *, is_found: bool) -> Coverage:
+        """Return what is covered of all bases.
+
+        Looking at the disk may take longer where the reply says that something lacks.
+        """
         found: dict[str, Coverage] = {}
         for name, (context, reader, filters) in self._snapshots.items():
             one = measure_coverage(
                 context,
                 reader,
                 filters,
-                seconds=seconds,
+                seconds=QUICK_S if is_found else THOROUGH_S,
                 chunks=[hit.chunk for hit in hits if (hit.chunk.base or LOCAL) == name],
-                indexing=indexing if name == LOCAL else None,
+                indexing=self.indexing if name == LOCAL else None,
             )
             if name != LOCAL:
                 failed, parts = (
@@ -514,17 +449,16 @@ class MergedNotes:
         )
         return name_omitted(merged, self._omitted)
 
-    def explain_filters(self, texts: Sequence[str] = ()) -> list[UnmatchedFilter]:
-        """Return the filters, also those in the texts of queries, that no document passes.
+    def explain_filters(self) -> list[UnmatchedFilter]:
+        """Return the filters of the search, also those in its texts, that no document passes.
 
         Of several bases, only those that no document of any base passes. Nothing is said where a
         base could not be read.
         """
         request: FilteredRequest[Reply] = self._request
         found: list[dict[tuple[str, str], UnmatchedFilter]] = []
-        for context, reader, filters in self._snapshots.values():
-            parsed = [parse_query(text, filters).filters for text in texts] or [filters]
-            active = [one for one in dict.fromkeys(parsed) if one.is_active]
+        for name, (context, reader, _) in self._snapshots.items():
+            active = [one for one in dict.fromkeys(self._searched[name]) if one.is_active]
             explained = (explain_filters(context, reader, one, request) for one in active)
             some = next(filter(None, explained), [])
             found.append({(one.filter, one.value): one for one in some})

@@ -220,6 +220,8 @@ class Page(NamedTuple):
     """The rarity of every term of the query in the library, also of terms that occur nowhere."""
     answerability: float = 0.0
     """The probability that the first hit of the whole search is one."""
+    filters: tuple[Filters, ...] = ()
+    """The conditions that each query was searched with, also those in its text."""
     query_parsed: "QueryParsed | None" = None
     """How the query was read."""
     absent_terms: tuple[str, ...] = ()

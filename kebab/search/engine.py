@@ -159,6 +159,7 @@ class SearchEngine:
             note = build_degraded(reason, "kebab ingest")
             degraded.append(msgspec.structs.replace(note, partial=True))
         rarities = [result.candidates.weighted.rarities for result in results]
+        parsed = [result.candidates.parsed for result in results]
         return Page(
             hits=hits,
             has_more=has_more,
@@ -170,7 +171,8 @@ class SearchEngine:
             stages=tuple(timer.stages) if query.trace else (),
             term_rarities={term: rarity for some in rarities for term, rarity in some.items()},
             answerability=max(result.calibration.answerability for result in results),
-            query_parsed=describe_reading([result.candidates.parsed for result in results]),
+            filters=tuple(one.filters for one in parsed),
+            query_parsed=describe_reading(parsed),
             absent_terms=tuple(
                 dict.fromkeys(term for result in results for term in result.absent_terms)
             ),

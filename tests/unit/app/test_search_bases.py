@@ -2,7 +2,7 @@ import pytest
 
 from kebab.app.grep import grep
 from kebab.app.published import add_source
-from kebab.app.search import choose_base, search_all
+from kebab.app.search import search_all
 from kebab.core.progress import ignore_progress
 from kebab.errors.catalog import InvalidInput
 from kebab.wire.fetch import GrepRequest
@@ -23,12 +23,12 @@ def two(desk, publish_notes):
 
 def test_other_operations_read_one_base(two):
     context = two.context()
-    found = grep(choose_base(context, ["docs"]), GrepRequest(pattern="snakes"))
+    found = grep(context.bases.choose(["docs"]), GrepRequest(pattern="snakes"))
 
     assert [hit.doc_path for hit in found.hits] == ["docs.md"]
-    assert choose_base(context, ["local"]) is context
+    assert context.bases.choose(["local"]) is context
     with pytest.raises(InvalidInput, match="several"):
-        choose_base(context, ["docs", "wiki"])
+        context.bases.choose(["docs", "wiki"])
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,6 @@ def test_other_operations_read_one_base(two):
 def test_an_unknown_name_is_refused_with_a_near_one(two, name, words):
     context = two.context()
     with pytest.raises(InvalidInput, match=words):
-        choose_base(context, [name])
+        context.bases.choose([name])
     with pytest.raises(InvalidInput, match=words):
         search_all(context, SearchRequest(query="x", base=["docs", name]))
