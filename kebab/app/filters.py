@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kebab.app.context import AppContext
 from kebab.config.settings import is_object_address
-from kebab.core.chunks import DocId
-from kebab.core.documents import Link, Source
+from kebab.core.documents import Source
 from kebab.core.media import list_type_names
 from kebab.core.queries import FILTERS, Filters
 from kebab.errors.catalog import InvalidInput
@@ -22,7 +21,6 @@ from kebab.wire.search import FilteredRequest, UnmatchedFilter
 if TYPE_CHECKING:
     from kebab.store.sqlite.catalogue import Catalogue
     from kebab.store.sqlite.reader import SqliteReader
-    from kebab.wire.library import DocLink
 
 _MAX_SECONDS = 9_000_000_000.0
 """The limit of file times in nanoseconds, before and after the epoch: about 285 years."""
@@ -89,50 +87,6 @@ def resolve_folder(folder: str) -> str:
     if not folder or not is_path(folder):
         raise InvalidInput(field="$.folder", cause="not a path")
     return make_absolute(folder)
-
-
-def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
-    """Return the documents that link to a document, by source and path."""
-    from kebab.text.names import LinkResolver, list_link_keys
-
-    targets = catalogue.list_link_targets()
-    own = next((one for one in targets if one.doc_id == doc_id), None)
-    links = catalogue.list_links(keys=list_link_keys(own)) if own else []
-    resolver = LinkResolver(targets) if links else None
-    found = [
-        link.doc_id
-        for link in links
-        if link.doc_id != doc_id and resolver is not None and resolver.resolve(link) == doc_id
-    ]
-    return [_describe(catalogue, linking) for linking in dict.fromkeys(found)]
-
-
-def describe_links(catalogue: "Catalogue", doc_id: DocId) -> "list[DocLink]":
-    """Return the links of a document; one without a document has no id."""
-    from kebab.text.names import LinkResolver
-
-    links = catalogue.list_links(doc_id)
-    resolver = LinkResolver(catalogue.list_link_targets() if links else ())
-    return [_describe(catalogue, resolver.resolve(link), link) for link in links]
-
-
-def list_linked_pairs(catalogue: "Catalogue", doc_ids: Collection[DocId]) -> list[tuple[str, str]]:
-    """Return the pairs of these documents of which the first links to the second."""
-    from kebab.text.names import LinkResolver
-
-    resolver = LinkResolver(catalogue.list_link_targets())
-    pairs = {(link.doc_id, resolver.resolve(link)) for link in catalogue.list_links()}
-    return sorted((a, b) for a, b in pairs if b and a != b and a in doc_ids and b in doc_ids)
-
-
-def _describe(catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = None) -> "DocLink":
-    from kebab.wire.library import DocLink
-
-    target = link.target if link else None
-    found = catalogue.load_summary(doc_id) if doc_id else None
-    if found is None:
-        return DocLink(target=target, doc_id=None, doc_path=None, title=None)
-    return DocLink(target=target, doc_id=found.doc_id, doc_path=found.path, title=found.title)
 
 
 def resolve_filters(context: AppContext, reader: "SqliteReader", filters: Filters) -> Filters:

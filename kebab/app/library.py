@@ -1,21 +1,14 @@
 """Lists, inspects, compares and removes documents, and lists and removes sources."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from kebab.app.context import AppContext
-from kebab.app.filters import (
-    build_filters,
-    describe_backlinks,
-    describe_links,
-    explain_filters,
-    list_linked_pairs,
-    resolve_filters,
-    suggest_nearest,
-)
+from kebab.app.filters import build_filters, explain_filters, resolve_filters, suggest_nearest
 from kebab.app.published import describe_base, remove_base
 from kebab.app.references import ReferenceFinder, build_lookup_fault, build_not_found, make_absolute
 from kebab.core.chunks import ChunkId, CosineScale, DocId, build_embed_text
@@ -26,6 +19,7 @@ from kebab.core.documents import (
     AmbiguousName,
     DocumentOrder,
     FileStamp,
+    Link,
     SourceCounts,
     StoredDocument,
     build_last_scan_key,
@@ -46,6 +40,7 @@ from kebab.wire.library import (
     ChunkBrief,
     ChunkInspection,
     DocInspection,
+    DocLink,
     DocList,
     DocSummary,
     DupesRequest,
@@ -112,6 +107,50 @@ def list_documents(context: AppContext, request: ListRequest) -> DocList:
         counts=counts,
         links=links,
     )
+
+
+def describe_backlinks(catalogue: "Catalogue", doc_id: DocId) -> list[DocLink]:
+    """Return the documents that link to a document, by source and path."""
+    from kebab.text.names import LinkResolver, list_link_keys
+
+    targets = catalogue.list_link_targets()
+    own = next((one for one in targets if one.doc_id == doc_id), None)
+    links = catalogue.list_links(keys=list_link_keys(own)) if own else []
+    resolver = LinkResolver(targets) if links else None
+    found = [
+        link.doc_id
+        for link in links
+        if link.doc_id != doc_id and resolver is not None and resolver.resolve(link) == doc_id
+    ]
+    return [_describe_link(catalogue, linking) for linking in dict.fromkeys(found)]
+
+
+def describe_links(catalogue: "Catalogue", doc_id: DocId) -> list[DocLink]:
+    """Return the links of a document; one without a document has no id."""
+    from kebab.text.names import LinkResolver
+
+    links = catalogue.list_links(doc_id)
+    resolver = LinkResolver(catalogue.list_link_targets() if links else ())
+    return [_describe_link(catalogue, resolver.resolve(link), link) for link in links]
+
+
+def list_linked_pairs(catalogue: "Catalogue", doc_ids: Collection[DocId]) -> list[tuple[str, str]]:
+    """Return the pairs of these documents of which the first links to the second."""
+    from kebab.text.names import LinkResolver
+
+    resolver = LinkResolver(catalogue.list_link_targets())
+    pairs = {(link.doc_id, resolver.resolve(link)) for link in catalogue.list_links()}
+    return sorted((a, b) for a, b in pairs if b and a != b and a in doc_ids and b in doc_ids)
+
+
+def _describe_link(
+    catalogue: "Catalogue", doc_id: DocId | None, link: Link | None = None
+) -> DocLink:
+    target = link.target if link else None
+    found = catalogue.load_summary(doc_id) if doc_id else None
+    if found is None:
+        return DocLink(target=target, doc_id=None, doc_path=None, title=None)
+    return DocLink(target=target, doc_id=found.doc_id, doc_path=found.path, title=found.title)
 
 
 _NANO = 1_000_000_000

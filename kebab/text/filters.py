@@ -168,7 +168,7 @@ def _spell(path: str) -> Iterable[str]:
     return [*found, path] if glob.has_magic(bare) else found
 
 
-def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAREST) -> list[str]:
+def find_nearest_globs(pattern: str, paths: Sequence[str]) -> list[str]:
     """Return patterns that match some of the paths and are most like a pattern that matches none.
 
     The same pattern below any folder comes first, else folders and files that are spelled like the
@@ -190,8 +190,8 @@ def find_nearest_globs(pattern: str, paths: Sequence[str], limit: int = MAX_NEAR
     near = [escape_glob(one) + ("" if one in files else "/**") for one in found]
     if not near and "*." in relative.rpartition("/")[2]:
         suffixes = Counter(PurePosixPath(path).suffix for path in paths)
-        near = [f"*{suffix}" for suffix, _ in suffixes.most_common(limit) if suffix]
-    return near[:limit]
+        near = [f"*{suffix}" for suffix, _ in suffixes.most_common(MAX_NEAREST) if suffix]
+    return near[:MAX_NEAREST]
 
 
 _CONDITION = re.compile(r"([^<>=]+)(?:(<=|>=|=|<|>)(.*))?", re.DOTALL)

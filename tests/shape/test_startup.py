@@ -180,10 +180,10 @@ def test_a_lexical_search_loads_nothing_heavy(indexed, tmp_path, arguments):
 @pytest.mark.parametrize(
     ("most", "arguments"),
     [
-        (74, ["search", "sourdough", "--json"]),
-        (79, ["search", "sourdough"]),
-        (67, ["search", "sourdough", "--mode", "lexical", "--json"]),
-        (72, ["search", "sourdough", "--mode", "lexical"]),
+        (71, ["search", "sourdough", "--json"]),
+        (75, ["search", "sourdough"]),
+        (66, ["search", "sourdough", "--mode", "lexical", "--json"]),
+        (70, ["search", "sourdough", "--mode", "lexical"]),
         (91, ["schema", "--json"]),
     ],
 )
@@ -195,4 +195,4 @@ def test_a_command_imports_few_modules_of_kebab(indexed, tmp_path, most, argumen
     assert len(own) <= most
     assert bool(drawing) == ("--json" not in arguments)
     assert not own & {"kebab.ingest", "kebab.app.classify"}
-    assert ("kebab.embed.onnx_embedder" in own) == (most in {74, 79}), "only both channels embed"
+    assert ("kebab.embed.onnx_embedder" in own) == (most in {71, 75}), "only both channels embed"
