@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from kebab.app.context import AppContext
 from kebab.app.filters import build_filters, require_utf8
 from kebab.app.references import build_not_found
-from kebab.app.search import MergedNotes, list_sources, to_search_hit
+from kebab.app.search import MergedNotes, to_search_hit
 from kebab.core.documents import check_freshness
 from kebab.core.queries import Mode, Page, Query
 from kebab.errors.catalog import Cancelled, InvalidInput, StopName
@@ -27,7 +27,7 @@ from kebab.rag.engine import (
 )
 from kebab.rag.prompt import SupportingQuote
 from kebab.rag.sessions import keep_turn, parse_session_name
-from kebab.search.citations import build_file_path, cite_chunk
+from kebab.search.citations import build_file_path, cite_chunk, list_sources
 from kebab.wire.ask import (
     Answer,
     AnswerCitation,

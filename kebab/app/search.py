@@ -4,7 +4,7 @@ A request becomes a query, and a page the response. Scores are probabilities, so
 bases are comparable. The order of each base is kept.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields, replace
 from functools import cache, cached_property, partial
@@ -34,7 +34,7 @@ from kebab.errors.catalog import (
     StoreCorrupt,
     TooLarge,
 )
-from kebab.search.citations import build_file_path, cite_chunk
+from kebab.search.citations import cite_chunk, list_sources
 from kebab.search.engine import SORTED_SHARE, SearchEngine, decode_cursor, encode_cursor
 from kebab.wire.coverage import (
     COUNTS,
@@ -111,12 +111,6 @@ def to_search_hit(hit: Hit, detail: DetailName = "snippets", *, several: bool = 
     )
 
 
-def list_sources(hits: Iterable[Hit]) -> dict[str, str]:
-    """Return the folder of each source of hits that has one on this machine."""
-    chunks = (hit.chunk for hit in hits if not hit.chunk.base)
-    return {one.source: one.root for one in chunks if build_file_path(one) is not None}
-
-
 def separate_omitted(reader: "SqliteReader", page: Page) -> Page:
     """Return a page that does not call words absent that a parser left out of a document."""
     if not page.absent_terms:
@@ -191,6 +185,8 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
     """
     query = build_query(request, context.clock.now())
     texts, several = [query.text, *query.more], bool(request.queries)
+    words = [word for text in texts for word in ("-q", text)] if query.more else texts
+    call = ["kebab", "search", *words] if any(words) else ["kebab", "list"]
     with ExitStack() as stack:
         notes = MergedNotes(context, request, query.filters, stack)
         revision, salt = notes.compute_revision(), notes.salt
@@ -199,12 +195,11 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
             query = replace(query, offset=offset)
         page = notes.search(query)
         unmatched = [] if page.hits else notes.explain_filters()
+        hint = suggest_nearest(call, request, unmatched)
         is_found = bool(page.hits) and page.convincing and not page.absent_terms
         coverage = notes.measure_coverage(page.hits, is_found=is_found)
     following, chunks = page.next_offset, [hit.chunk for hit in page.hits]
     embeddings = [*dict.fromkeys(filter(None, (chunk.embedding_version for chunk in chunks)))]
-    words = [word for text in texts for word in ("-q", text)] if query.more else texts
-    call = ["kebab", "search", *words] if any(words) else ["kebab", "list"]
     return fill_record(
         SearchResponse,
         page,
@@ -224,7 +219,7 @@ def search_all(context: AppContext, request: SearchRequest) -> SearchResponse:
         convincing_queries=list(page.convincing_queries) if several else UNSET,
         trace=list(page.stages) if query.trace else UNSET,
         unmatched_filters=unmatched,
-        hint=suggest_nearest(call, request, unmatched),
+        hint=hint,
         coverage=coverage,
     )
 

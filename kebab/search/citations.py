@@ -6,7 +6,7 @@ its first one, with the `columns` (`A:F`) and the name of the sheet as `label`.
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_to_bytes
 
@@ -17,7 +17,7 @@ from kebab.core.chunks import Place
 from kebab.core.documents import PUBLISHED_ROOT, STDIN, StoredDocument
 from kebab.core.files import join_root
 from kebab.core.media import CitationKind, get_media_type
-from kebab.core.queries import StoredChunk
+from kebab.core.queries import Hit, StoredChunk
 from kebab.wire.record import (
     CellCitation,
     CellSpan,
@@ -75,6 +75,12 @@ def build_file_path(stored: StoredChunk | StoredDocument) -> str | None:
     if stored.source == STDIN or stored.root.startswith(PUBLISHED_ROOT):
         return None
     return join_root(stored.root, stored.path)
+
+
+def list_sources(hits: Iterable[Hit]) -> dict[str, str]:
+    """Return the folder of each source of hits that has one on this machine."""
+    chunks = (hit.chunk for hit in hits if not hit.chunk.base)
+    return {one.source: one.root for one in chunks if build_file_path(one) is not None}
 
 
 def cite_lines(path: str, start: int, end: int) -> Citation:
