@@ -279,7 +279,7 @@ class EventLines(Display[Any]):
 
 
 _WAIT_S = 5
-"""The seconds that the first search of a folder waits for vectors."""
+"""The seconds that the first search of a folder waits for vectors, and others for the first."""
 
 
 def refresh_folder(
@@ -308,7 +308,7 @@ def refresh_folder(
 
         with translate_os_errors(folder, "read"):
             os.stat(os.path.expanduser(folder))  # noqa: PTH111, PTH116 - a `~` of nobody is a name
-    else:
+    for _ in range(0 if context.flags.read_only else 10 * _WAIT_S):
         try:
             paths, start = [place], f"{place.rstrip('/')}/"
             # The source of a folder leaves out the folders of sources below it.
@@ -321,6 +321,7 @@ def refresh_folder(
             report, _ = run_work(context, request, kebab=kebab)
         except Locked as signal:
             reason = signal.format_message()
+            time.sleep(0.1)  # of searches in parallel, the first one reads for all
         else:
             if report.cancelled:
                 raise Cancelled(operation="search")

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from tests.shape.tree import ROOT, list_modules
 
 MOST_LINES = {
-    "kebab": 78_100,
+    "kebab": 78_200,
     "tests": 67_800,
     "kebab/app": 8_300,
     "kebab/chunk": 1_200,

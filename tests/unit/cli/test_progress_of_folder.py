@@ -56,19 +56,25 @@ def test_read_only_refuses_a_folder_that_is_missing(kebab, tmp_path, monkeypatch
     assert (ran.status, ran.fault["code"]) == (2, "io_error")
 
 
-class LockedKebab(FakeKebab):
-    """Another process is writing."""
-
-    def ingest(self, request, report, cancel):
-        raise Locked(path="/data/writer.lock", holder_pid=7)
-
-
 @pytest.mark.parametrize("form", ["text", "compact"])
-def test_beside_another_writer_the_index_is_searched_as_it_is(tmp_path, form):
+@pytest.mark.parametrize("attempts", [3, 50])
+def test_beside_another_writer_the_index_is_searched_after_a_while(
+    tmp_path, monkeypatch, form, attempts
+):
+    class LockedKebab(FakeKebab):
+        def ingest(self, request, report, cancel):
+            asked.append(request)
+            if len(asked) <= attempts:
+                raise Locked(path="/data/writer.lock", holder_pid=7)
+            return super().ingest(request, report, cancel)
+
+    asked = []
+    monkeypatch.setattr("kebab.cli.progress.time.sleep", lambda _: None)
     ran = run("search", "restore", "--in", str(tmp_path), "--format", form, opener=LockedKebab)
 
-    assert ran.status == 0
-    assert "note: the index was not brought up to date: " in ran.out
+    assert (ran.status, len(asked)) == (0, min(attempts + 1, 50))
+    is_left = "note: the index was not brought up to date: " in ran.out
+    assert is_left == (attempts == 50)
 
 
 class NewKebab(FakeKebab):
