@@ -17,7 +17,15 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from kebab.core.chunks import Place
-from kebab.core.documents import Block, BlockKind, Edit, Metadata, Omission, ParsedDocument
+from kebab.core.documents import (
+    Block,
+    BlockKind,
+    Edit,
+    Metadata,
+    Omission,
+    ParsedDocument,
+    apply_edits,
+)
 from kebab.parse.encoding import Decoded, normalize_text
 from kebab.parse.metadata import choose_title
 from kebab.text.language import detect_document_language
@@ -379,7 +387,7 @@ class TextBuilder:
         for one in document.omissions:
             self.leave_out(one.reason, one.text)
         for block in document.blocks:
-            text = document.text[block.start : block.end]
+            text = apply_edits(document.text, block.start, block.end, document.edits)
             self._add(block.kind, text, block.level, block.label)
 
     def build(

@@ -14,8 +14,10 @@ that the lines stay those of the file.
 import codecs
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -42,6 +44,8 @@ _WESTERN_LETTERS, _CENTRAL, _BALTIC = map(
     load_words, ("western_letters", "central_letters", "baltic_letters")
 )
 _ANY_WESTERN = "".join(sorted(set("".join(_WESTERN_LETTERS.values()))))
+_OLD_SYSTEMS = ("cp850", "mac_roman")
+"""The encodings of DOS and of the first Macintosh, which few files have."""
 _LANGUAGES = {
     "cp1252": {**_WESTERN_LETTERS, "is": "áðéíóúýþæö", "en": _ANY_WESTERN},
     "cp1250": _CENTRAL,
@@ -49,6 +53,7 @@ _LANGUAGES = {
     "cp1254": {"tr": "çğıöşüâîû"},
     "cp1257": _BALTIC,
     "iso8859_13": _BALTIC,
+    **dict.fromkeys(_OLD_SYSTEMS, {**_WESTERN_LETTERS, "en": _ANY_WESTERN}),
 }
 """The letters beyond ASCII of languages, by encoding; of equal texts the first encoding wins.
 
@@ -100,14 +105,15 @@ def _score(text: str, codec: str) -> float:
     words = [word.lower() for word in _WORD.findall(text)]
     lists = load_stop_words()
     best = 0.0
+    mixed = sum(a.islower() and b.isupper() and b > "\x7f" for a, b in pairwise(text))
     for language, alphabet in _LANGUAGES[codec].items():
         known = sum(sign in alphabet or sign.lower() in alphabet or sign == "İ" for sign in signs)
-        fit = known / len(signs)
+        fit = (known - mixed) / len(signs)
         if fit >= _LEAST_FIT:
             stops = lists.get(language, frozenset())
             share = sum(word in stops for word in words) / max(len(words), 1)
             best = max(best, fit + share - (_MIXED if language == "en" else 0.0))
-    return best
+    return best - (_MIXED if codec in _OLD_SYSTEMS else 0.0)
 
 
 def _list_signs(text: str) -> list[str]:
@@ -138,7 +144,7 @@ def detect_legacy_encoding(data: bytes) -> str | None:
         is_cut = len(sample) < len(data) and text[-1:] == REPLACEMENT  # within a character
         if text.count(REPLACEMENT) - is_cut <= len(text) // 500 and plausible(text):
             return codec
-    if latin:
+    if latin and latin.codec not in _OLD_SYSTEMS:
         return latin.codec
     if not _list_signs(sample.decode("cp1252", "replace")):
         return "cp1252"
@@ -336,6 +342,8 @@ def normalize_text(text: str) -> str:
 
 
 _REFERENCE = re.compile(r"&(?:#(?:[0-9]{1,7}|[xX][0-9A-Fa-f]{1,6})|[A-Za-z][A-Za-z0-9]{1,31});")
+_NESTED_REFERENCE = re.compile(_REFERENCE.pattern.replace("&", "&(?:amp;)?", 1))
+"""A reference of text in HTML that is a value of XML, whose `&` is a reference too."""
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{}~])")
 _PAIR = r"[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
@@ -345,23 +353,50 @@ _ESCAPE = (
 )
 _ONE = re.compile(_ESCAPE)
 _RUN = re.compile(f"(?:{re.sub('[?]P<[a-z]+>', '?:', _ESCAPE)})+")
+_BYTES = re.compile(r"(?:\\u00[c-fC-F][0-9a-fA-F](?:\\u00[89abAB][0-9a-fA-F])+)+")
+_FIRST_BYTE, _FIRST_SIGN = 0xC3, 0xA0
+"""The byte before that of most Western letters; bytes from 0x80 below a sign are none of Latin-1."""
 _STRING = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"', re.DOTALL)
 _SIGNS = {'"': '"', "\\": "\\", "/": "/"}
+_MANUAL_ESCAPE = re.compile(
+    r"\\(?:f(?:\(..|\[[^\]\n]*\]|.)|s[-+]?\d|\((..)|\[([^\]\n]{1,20})\]|([-e ~&:%|^/,]))"
+)
+_MANUAL_MARKS = dict(zip(":'`^,~", "\u0308\u0301\u0300\u0302\u0327\u0303", strict=True))
+_MANUAL_SIGNS = {
+    **dict.fromkeys(("-", "hy", "en", "em"), "-"),
+    **dict.fromkeys(("aq", "cq", "oq"), "'"),
+    **dict.fromkeys(("dq", "lq", "rq"), '"'),
+    **dict.fromkeys((" ", "~"), " "),
+    **{"e": "\\", "rs": "\\", "ti": "~", "ha": "^", "ss": "ß", "/o": "ø", "oa": "å", "ae": "æ"},
+}
+"""What a reader of a manual page sees of an escape by its name; fonts and sizes are nothing."""
 _SURROGATE_POINTS = range(0xD800, 0xE000)
 _MAX_CODE_POINT = 0x10FFFF
 _SOFT_HYPHEN = "\u00ad"
 
 
-def find_references(text: str, start: int, end: int) -> Iterator[Edit]:
+def find_references(
+    text: str, start: int, end: int, pattern: re.Pattern[str] = _REFERENCE
+) -> Iterator[Edit]:
     """Yield the character references of HTML and XML."""
     if text.find("&", start, end) < 0:
         return
     from html import unescape
 
-    for match in _REFERENCE.finditer(text, start, end):
-        seen = unescape(match[0])
+    for match in pattern.finditer(text, start, end):
+        seen = unescape(unescape(match[0]))
         if seen != match[0]:
             yield Edit(*match.span(), _clean(seen))
+
+
+def find_nested_references(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the character references of XML, and those of HTML in its values."""
+    return find_references(text, start, end, _NESTED_REFERENCE)
+
+
+def find_letter_references(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the references to letters in plain text: what is no letter may be meant as it is."""
+    return (one for one in find_references(text, start, end) if one.text.isalpha())
 
 
 def find_markdown_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
@@ -418,7 +453,21 @@ def find_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
     if text.find("\\", start, end) < 0:
         return
     for run in _RUN.finditer(text, start, end):
-        yield Edit(*run.span(), _ONE.sub(_read_escape, run[0]))
+        yield Edit(*run.span(), _ONE.sub(_read_escape, _BYTES.sub(_read_bytes, run[0])))
+
+
+def find_json_escapes(text: str, start: int, end: int) -> Iterable[Edit]:
+    """Return the escapes of JSON, and the character references of HTML in its values."""
+    return sorted((*find_escapes(text, start, end), *find_references(text, start, end)))
+
+
+def find_manual_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
+    """Yield the escapes of a manual page: fonts, signs, and letters with accents."""
+    for match in _MANUAL_ESCAPE.finditer(text, start, end):
+        name = match[1] or match[2] or match[3] or ""
+        mark = _MANUAL_MARKS.get(name[:1]) if len(name) > 1 else None
+        seen = unicodedata.normalize("NFC", name[1] + mark) if mark else _MANUAL_SIGNS.get(name, "")
+        yield Edit(*match.span(), seen)
 
 
 def find_code_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
@@ -427,6 +476,18 @@ def find_code_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
         for edit in find_escapes(text, start, end):
             if not edit.text.isascii():
                 yield edit
+
+
+def _read_bytes(match: re.Match[str]) -> str:
+    """Return the characters whose bytes of UTF-8 were escaped one by one, as Facebook does.
+
+    Two characters of Latin script that could be such bytes stay as they are.
+    """
+    raw = bytes.fromhex(match[0].replace("\\u00", ""))
+    if raw[0] == _FIRST_BYTE or len(raw) > 3 or min(raw[1:]) < _FIRST_SIGN:  # noqa: PLR2004 - two characters
+        with suppress(UnicodeDecodeError):
+            return raw.decode()
+    return match[0]
 
 
 def _read_escape(match: re.Match[str]) -> str:

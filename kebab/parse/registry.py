@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from kebab.core import media
 from kebab.core.documents import BlockKind, Metadata, ParsedDocument
-from kebab.core.files import CONTAINERS, IMAGE, NAMED, OcrSettings
+from kebab.core.files import CONTAINERS, IMAGE, NAMED, OcrSettings, get_suffix
 from kebab.core.ports import Parser, PictureReader
 from kebab.errors.catalog import ParseFailed
 from kebab.limits.deadline import (
@@ -19,21 +19,35 @@ from kebab.limits.deadline import (
     limit_time,
 )
 from kebab.parse.blocks import Span, build_line_document, watch_builder
-from kebab.parse.encoding import decode
+from kebab.parse.encoding import (
+    decode,
+    find_letter_references,
+    find_manual_escapes,
+    find_string_escapes,
+)
 from kebab.parse.text.markdown import MarkdownParser
 
 
 class TextParser:
     """Parses text without markup: paragraphs between blank lines, and clippings of Kindle."""
 
-    version = "text-v3"
+    version = "text-v4"
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; its title is the file's stem."""
         decoded = decode(data)
-        return build_line_document(decoded, path, find_clippings(decoded.text), Metadata())
+        find_edits = _FIND_EDITS.get(get_suffix(path), find_letter_references)
+        find_edits = find_manual_escapes if _MANUAL.match(decoded.text) else find_edits
+        spans = find_clippings(decoded.text)
+        return build_line_document(decoded, path, spans, Metadata(), find_edits=find_edits)
 
 
+_FIND_EDITS = dict.fromkeys((".po", ".pot", ".strings", ".edn"), find_string_escapes)
+"""What finds the escapes of text in files with a suffix."""
+
+
+_MANUAL = re.compile(r"(?:[.']\\\".*\n)*\.(?:TH|Dd|so) ")
+"""How a manual page begins, whose suffix is the number of its section."""
 _CLIPPING_END = "=========="
 
 
@@ -163,7 +177,7 @@ PARSERS: Mapping[str, Parser] = {
     ),
     media.MSG: LazyParser("msg-v8", "mail.message:MsgParser", extra="office", isolated=True),
     **dict.fromkeys((media.HWP, media.HWPX), _HANGUL),
-    "text/html": LazyParser("html-v8", "web.html:HtmlParser", isolated=True),
+    "text/html": LazyParser("html-v9", "web.html:HtmlParser", isolated=True),
     media.PPTX: LazyParser("pptx-v8", "office.pptx:PptxParser", isolated=True),
     media.ODT: LazyParser("odt-v6", "office.odf:OdtParser", isolated=True),
     media.ODP: LazyParser("odp-v7", "office.odf:OdpParser", isolated=True),
@@ -171,8 +185,8 @@ PARSERS: Mapping[str, Parser] = {
     "application/epub+zip": LazyParser("epub-v8", "web.epub:EpubParser", isolated=True),
     media.ENEX_NOTE: LazyParser("enex-v7", "exports:EnexParser", isolated=True),
     "application/rtf": LazyParser("rtf-v8", "office.rtf:RtfParser"),
-    "multipart/related": LazyParser("mhtml-v5", "mail.message:MhtmlParser", isolated=True),
-    media.EMAIL: LazyParser("email-v7", "mail.message:EmailParser", isolated=True),
+    "multipart/related": LazyParser("mhtml-v6", "mail.message:MhtmlParser", isolated=True),
+    media.EMAIL: LazyParser("email-v8", "mail.message:EmailParser", isolated=True),
     **dict.fromkeys(CONTAINERS, LazyParser("container-v2", "containers:ContainerParser")),
     **dict.fromkeys(
         ("text/calendar", "text/vcard"), LazyParser("cards-v1", "mail.cards:CardParser")
@@ -189,7 +203,7 @@ PARSERS: Mapping[str, Parser] = {
         if one.cites is media.CitationKind.CODE
     },
     **{
-        name: LazyParser("data-v4", "text.data:DataParser", kind)
+        name: LazyParser("data-v5", "text.data:DataParser", kind)
         for name, kind in (
             ("application/json", "json"),
             ("application/x-ndjson", "lines"),
@@ -202,13 +216,13 @@ PARSERS: Mapping[str, Parser] = {
         )
     },
     media.CHAT: LazyParser(
-        "chat-v6",
+        "chat-v7",
         "exports:ChatExportParser",
         isolated=True,
         companion="../users.json",
     ),
     "application/x-ipynb+json": LazyParser(
-        "notebook-v3", "text.notebook:NotebookParser", isolated=True
+        "notebook-v4", "text.notebook:NotebookParser", isolated=True
     ),
     media.SOURCE: LazyParser("source-v5", "code.source:SourceParser"),
     "text/asciidoc": LazyParser("asciidoc-v5", "text.asciidoc:AsciiDocParser"),

@@ -142,7 +142,7 @@ _FIRST_HEADER = re.compile(rb"[A-Za-z-]+: ")
 _MAIL_HEADERS = 3
 _TEXT_FORMATS = (
     (_HTML, ".html"),
-    (re.compile(rb"<\?xml\b"), ".xml"),
+    (re.compile(rb"<(?:\?xml\b|\w[\w:.-]*\s[^<>]*\bxmlns\b|mxfile\b)"), ".xml"),
     (_JSON, ".json"),
     (_MBOX, ".mbox"),
 )

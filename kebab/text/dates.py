@@ -85,7 +85,7 @@ _PERIODS = tuple(
         (rf"{_YEAR}-(?P<month>\d\d)", _MONTH_EDGES),
         (rf"(?P<month>\d\d)/{_YEAR}", _MONTH_EDGES),
         (_EASTERN_YEAR + _EASTERN_MONTH, ("", "")),
-        (rf"{_YEAR}[-/ ]?{_PART}", _EDGES),
+        (rf"{_YEAR}(?! W )[-/ ]?{_PART}", _EDGES),
         (rf"{_PART}(?:[-/ ]|, ?| of ){_YEAR}", _EDGES),
         (rf"(?P<quarter>[1-4])(?:\.|st|nd|rd|th)? {_QUARTER} (?:of )?{_YEAR}", _EDGES),
     )
@@ -295,10 +295,11 @@ def find_written_dates(text: str, *, whole: bool = False) -> list[WrittenDate]:
     for pattern in (_EASTERN, *_PERIODS, *(() if whole else _DAYS_OF_MONTHS)):
         dates = ((match.span(), _build(match)) for match in pattern.finditer(text))
         found += [WrittenDate(*span, value) for span, value in dates if value]
-    kept: list[WrittenDate] = []
+    kept, taken = [], set[int]()
     for one in sorted(found, key=lambda one: (-len(one.value), one.start)):
-        if all(one.end <= other.start or other.end <= one.start for other in kept):
+        if taken.isdisjoint(range(one.start, one.end)):
             kept.append(one)
+            taken.update(range(one.start, one.end))
     return sorted(kept)
 
 

@@ -23,11 +23,14 @@ from kebab.parse.code.source import build_bounded, build_document
 from kebab.parse.encoding import (
     decode,
     find_escapes,
+    find_json_escapes,
+    find_nested_references,
     find_references,
     find_string_escapes,
     find_tags,
 )
 from kebab.parse.metadata import shorten_line
+from kebab.parse.web.html_page import decode_html
 from kebab.text.normalize import split_names
 
 MAX_CHARS = 5_000_000
@@ -385,7 +388,7 @@ class DataParser:
 
         Long lines are read as if they had line ends at their structure.
         """
-        decoded = decode(data)
+        decoded = decode_html(data) if self._kind == "xml" else decode(data)
         if PurePosixPath(path).name.lower() in _LOCK_FILES:
             return build_bounded(decoded, path, "lock file")
         text, warnings = cut_text(decoded.text, MAX_CHARS)
@@ -450,17 +453,19 @@ _READERS: dict[str, Callable[[str], Outline]] = {
     "xml": _read_xml,
 }
 _ESCAPES: dict[str, Callable[[str, int, int], Iterable[Edit]]] = {
-    **dict.fromkeys(("json", "lines", ".properties"), find_escapes),
+    **dict.fromkeys(("json", "lines"), find_json_escapes),
+    ".properties": find_escapes,
     **dict.fromkeys(("yaml", ".toml"), find_string_escapes),
-    "xml": find_references,
+    "table": find_references,
+    "xml": find_nested_references,
 }
 """What finds the escapes of a kind of data, or of files with a suffix."""
 _PROSE_ROOT = re.compile(
     r"\A\s*(?:<[?!](?:[^<>\[]|\[[^\]]*\])*>\s*|<!--.*?-->\s*)*"
-    r"<(?:\w+:)?(?:article|book|chapter|sect(?:ion|1)|refentry|TEI|topic|concept|task|reference)\b",
+    r"<(?:\w+:)?(?:FictionBook|article|book|chapter|sect(?:ion|1)|refentry|TEI|topic|concept|task|reference)\b",
     re.DOTALL,
 )
-"""The first element of a text in XML: JATS, DocBook, TEI, DITA. Its tags are no words."""
+"""The first element of a text in XML: JATS, DocBook, TEI, DITA, FictionBook. Its tags are no words."""
 
 STRUCTURES = {**dict.fromkeys(("json", "lines", "yaml"), (_ITEMS, "")), "xml": (_TAGS, "<")}
 

@@ -20,13 +20,15 @@ _TAG = re.compile(r"<[^<>]{0,1000}>")
 
 
 class NotebookParser:
-    """Parses notebooks of the format 4."""
+    """Parses notebooks of the formats 3, which has sheets of cells, and 4."""
 
     def parse(self, data: bytes, path: str) -> ParsedDocument:
         """Return the document; each cell is a place."""
         text = decode(data).text
         content = load_json(text)
-        cells = content.get("cells") if isinstance(content, dict) else None
+        (record,) = list_records([content]) or [{}]
+        sheets = list_records(record.get("worksheets")) or [record]
+        cells = sheets[0].get("cells")
         if not isinstance(cells, list):
             cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
             raise build_refusal(cause)
@@ -53,7 +55,7 @@ class _NotebookReader:
             if isinstance(cell, dict):
                 self._builder.begin_place(Place(0, number))
                 kind = cell.get("cell_type")
-                source = _join(cell.get("source"))
+                source = _join(cell.get("source", cell.get("input")))
                 if kind == "code":
                     self._builder.add_code(source, self._language)
                     for output in list_records(cell.get("outputs")):
@@ -66,6 +68,9 @@ class _NotebookReader:
                             self._builder.leave_out("ends of long outputs", text[len(short) :])
                             short += "\n\u2026"
                         self._builder.add_code(short, "text")
+                elif kind == "heading":
+                    level = cell.get("level")
+                    self._builder.add_heading(level if isinstance(level, int) else 1, source)
                 elif kind == "markdown" or source.startswith("---\n"):
                     document = MarkdownParser().parse(source.encode("utf-8", "replace"), self._path)
                     self._builder.add_blocks(document)

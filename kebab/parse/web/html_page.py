@@ -41,18 +41,11 @@ _CODECS = {
 }
 """The codecs that browsers use in place of those that pages name, as the Encoding Standard says."""
 
-_LABELS = {
-    **dict.fromkeys(("ks_c_5601-1987", "ks_c_5601", "ksc5601"), "cp949"),
-    **dict.fromkeys(("windows-949", "x-windows-949"), "cp949"),
-    **dict.fromkeys(("x-sjis", "windows-31j"), "cp932"),
-    "x-euc-jp": "euc_jp",
-    "x-gbk": "gb18030",
-    "x-cp1252": "cp1252",
-}
+_ALIASES = {"windows-949": "cp949", "windows-31j": "cp932"}
 """Names of encodings on the web that Python does not know."""
 
 _TEXT_CODEC = re.compile(
-    "utf-8|ascii|cp\\d+|iso8859-\\d+|iso2022_\\w+|euc_\\w+|shift_\\w+|gb\\w+|hz|big5\\w*|johab"
+    "utf-[78]|ascii|cp\\d+|iso8859-\\d+|iso2022_\\w+|euc_\\w+|shift_\\w+|gb\\w+|hz|big5\\w*|johab"
     "|koi8-\\w|mac-\\w+|tis-620"
 )
 
@@ -73,14 +66,12 @@ def decode_html(data: bytes) -> Decoded:
 
 def find_codec(label: str) -> str:
     """Return the codec of a name of an encoding, empty when there is none for text."""
-    lower = label.strip().lower()
-    if lower in _LABELS:
-        return _LABELS[lower]
-    try:
-        name = codecs.lookup(lower).name
-    except (LookupError, ValueError):
-        return ""
-    return _CODECS.get(name, name) if _TEXT_CODEC.fullmatch(name) else ""
+    lower = label.strip().lower().removeprefix("x-")
+    for known in (_ALIASES.get(lower, lower), lower.replace("-", "")):
+        with suppress(LookupError, ValueError):
+            name = codecs.lookup(known).name
+            return _CODECS.get(name, name) if _TEXT_CODEC.fullmatch(name) else ""
+    return ""
 
 
 def decode_as(data: bytes, label: str, detect: Callable[[bytes], Decoded] = decode) -> Decoded:
@@ -152,11 +143,11 @@ _HIDDEN_SHARE = 0.5
 """The largest share of the text that is left out as hidden, or as for browsers without scripts."""
 
 _PANEL = re.compile(r"tab|panel|pane\b|accordion|collaps|answer|spoiler|detail", re.IGNORECASE)
-_UNSHOWN = ("alt", "title", "aria-label", "placeholder", "value", "label", "srcdoc")
+_UNSHOWN = ("alt", "title", "aria-label", "placeholder", "value", "label", "srcdoc", "tags")
 """The attributes with words of people that are not read."""
 _LABELLED = (
     '[title],[aria-label],[placeholder],input[value],[label],[srcdoc],a[href^="http"]'
-    ',a[href^="mailto:"],area[alt],input[alt]'
+    ',a[href^="mailto:"],area[alt],input[alt],a[tags]'
 )
 _SCRIPT_TEXT = re.compile(
     r'"(?:@\w+|query-input)"\s*:\s*"[^"]*"|"((?:[^"\\]|\\.)*+)"\s*(:?)', re.DOTALL
@@ -411,13 +402,19 @@ BLOCKS = split_names(
 """The elements that begin and end paragraphs, and mean no more."""
 
 _KEPT = split_names("article body h1 h2 h3 h4 h5 h6 main section table")
-_JUNK_CLASSES = split_names(
+_CONSENT = split_names(
+    "cc-banner cc-window cmpbox cookie-banner cookie-bar cookie-consent cookie-law-info-bar"
+    " cookie-notice cookie-popup cookieconsent cybotcookiebotdialog didomi-host gdpr-banner"
+    " onetrust-banner-sdk onetrust-consent-sdk qc-cmp2-container usercentrics-root"
+)
+"""Classes and ids of what asks for the consent to cookies, in lower case."""
+_JUNK_CLASSES = _CONSENT | split_names(
     "addtoany_share_save_container breadcrumb breadcrumbs footnote-back hash-link header-anchor"
     " headerlink heading-anchor line-numbers-rows lineno linenos linenumber mw-editsection"
     " mw-jump-link share-bar share-button share-buttons sharedaddy skip-link skip-nav"
     " skip-to-content skip-to-main skiplink social-share table-of-contents toc"
 )
-_JUNK_IDS = frozenset({"breadcrumb", "breadcrumbs", "skip-link", "toc"})
+_JUNK_IDS = _CONSENT | {"breadcrumb", "breadcrumbs", "skip-link", "toc"}
 
 
 def is_left_out(name: str, tag: str) -> bool:
@@ -431,7 +428,7 @@ def is_left_out(name: str, tag: str) -> bool:
     classes = get_attribute(tag, "class")
     if classes and not _JUNK_CLASSES.isdisjoint(classes.split()):
         return True
-    return get_attribute(tag, "id") in _JUNK_IDS
+    return get_attribute(tag, "id").lower() in _JUNK_IDS
 
 
 def get_attribute(tag: str, name: str) -> str:

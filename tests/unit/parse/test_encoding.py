@@ -97,6 +97,8 @@ def test_a_text_that_lost_bytes_or_gains_a_foreign_character_is_not_encoded() ->
         ("ファイルを開くことができる", "euc_jp"),
         ("数据库备份每天凌晨两点进行", "gb18030"),
         ("größer über straße", "cp1252"),
+        ("Die Prüfung für Schüler fällt aus", "cp850"),
+        ("Nom;Métier\nHélène;Sabotière\nGaëtan;Tonnelier", "mac_roman"),
         ("§ 5 Abs. 2, 25 °C, 3 m³", "cp1252"),
     ],
 )

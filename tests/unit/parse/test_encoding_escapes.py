@@ -4,14 +4,13 @@ import pytest
 
 from kebab.chunk.budget import Budget
 from kebab.chunk.split import split_document
-from kebab.core.media import detect_media_type
+from kebab.core.media import PLAIN, detect_media_type
 from kebab.parse.registry import PARSERS
 
 
 def read(name, source):
     """Return the passages of a file with their first and last lines."""
-    media = detect_media_type(name)
-    assert media is not None
+    media = detect_media_type(name) or PLAIN
     document = PARSERS[media].parse(source.encode(), name)
     chunks = split_document(document, Budget(254))
     return [(chunk.text, chunk.start_line, chunk.end_line) for chunk in chunks]
@@ -37,6 +36,14 @@ def read(name, source):
         ("a.tex", "M{\\\"u}ller caf\\'e stra\\ss e \\c{c}a 50\\% Donau\\-dampf", "Müller café straße ça 50% Donaudampf"),  # noqa: E501
         ("a.py", "city = '\\uc11c\\uc6b8'", "city = '서울'"),
         ("a.adoc", "Caf&eacute; it&#8217;s", "Café it’s"),
+        ("a.json", r'["Zo\u00c3\u00ab \u00e2\u0080\u0093 \u00d0\u00b4\u00d0\u00b0"]', '["Zoë – да"]'),
+        ("a.json", r'["\u00abCAF\u00c9\u00bb", "\u00c3\u00c3"]', '["«CAFÉ»", "ÃÃ"]'),
+        ("a.json", r'["na&iuml;ve\n&amp; so"]', '["naïve & so"]'),
+        ("a.csv", "a,b\nna&iuml;ve,2", "a,b\nnaïve,2"),
+        ("a.rss", "<a>&lt;b&gt; ma&amp;icirc;tre &amp; co</a>", "<a><b> maître & co</a>"),
+        ("a.txt", "Gr&uuml;n &amp; &nbsp;", "Grün &amp; &nbsp;"),
+        ("a.txt", ".TH A 1\n\\fB\\-\\-dry\\fR na\\(:ive \\(cqt", ".TH A 1\n--dry naïve 't"),
+        ("a.po", 'msgid "first\\nthen \\"it\\""', 'msgid "first then "it""'),
     ],
 )  # fmt: skip
 def test_escapes_are_read(name, source, seen):

@@ -121,7 +121,7 @@ def test_the_cited_lines_of_the_file_hold_the_passage(sample):
 
 def test_the_samples_are_all_kinds_of_data():
     media = {detect_media_type(path.name) for path in SAMPLES}
-    assert media == {name for name, parser in PARSERS.items() if parser.version == "data-v4"}
+    assert media == {name for name, parser in PARSERS.items() if parser.version == "data-v5"}
 
 
 def test_long_values_of_json_are_sections_and_short_ones_stay_together():

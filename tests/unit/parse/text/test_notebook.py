@@ -44,6 +44,15 @@ def test_the_notebook_says_its_title_authors_and_links():
     assert document.links == ("moon.md",)
 
 
+def test_a_notebook_of_format_3_is_read_and_markdown_as_it_is_seen():
+    heading = {"cell_type": "heading", "level": 2, "source": ["Dipper"]}
+    cell = {"cell_type": "code", "input": ["eel = 1"], "outputs": [{"text": ["nymph"]}]}
+    sheet = {"cells": [heading, cell, markdown("M&uuml;nchen snake\\_case")]}
+    document = NotebookParser().parse(json.dumps({"worksheets": [sheet]}).encode(), "a.ipynb")
+    fences = "```\neel = 1\n```\n\n```text\nnymph\n```"
+    assert document.text == f"## Dipper\n\n{fences}\n\nMünchen snake_case"
+
+
 def test_outputs_are_text_without_images_and_colours():
     text = read_sample("tides.ipynb").text
     assert "```text\n0.9974949866040544\n```" in text
