@@ -147,7 +147,8 @@ _DATA = (
         "application/xml",
         "XML",
         "xml xsd xsl xslt wsdl rss atom opml plist dtd nxml jats dbk docbook dita tei"
-        " fb2 rdf kml gpx xlf xliff tmx ttml dfxp fodt fods csproj vbproj fsproj props targets resx xaml fxml",
+        " fb2 rdf kml gpx xlf xliff tmx ttml dfxp fodt fods csproj vbproj fsproj props targets resx"
+        " xaml fxml",
     ),
 )
 """Files of data. Settings with secrets (`.env`) are none of them."""

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -53,7 +53,7 @@ _LANGUAGES = {
     "cp1254": {"tr": "çğıöşüâîû"},
     "cp1257": _BALTIC,
     "iso8859_13": _BALTIC,
-    **dict.fromkeys(_OLD_SYSTEMS, {**_WESTERN_LETTERS, "en": _ANY_WESTERN}),
+    **{codec: {**_WESTERN_LETTERS, "en": _ANY_WESTERN} for codec in _OLD_SYSTEMS},
 }
 """The letters beyond ASCII of languages, by encoding; of equal texts the first encoding wins.
 
@@ -355,20 +355,14 @@ _ONE = re.compile(_ESCAPE)
 _RUN = re.compile(f"(?:{re.sub('[?]P<[a-z]+>', '?:', _ESCAPE)})+")
 _BYTES = re.compile(r"(?:\\u00[c-fC-F][0-9a-fA-F](?:\\u00[89abAB][0-9a-fA-F])+)+")
 _FIRST_BYTE, _FIRST_SIGN = 0xC3, 0xA0
-"""The byte before that of most Western letters; bytes from 0x80 below a sign are none of Latin-1."""
+"""The byte before that of most Western letters; bytes from 0x80 below a sign are controls."""
 _STRING = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"', re.DOTALL)
 _SIGNS = {'"': '"', "\\": "\\", "/": "/"}
 _MANUAL_ESCAPE = re.compile(
     r"\\(?:f(?:\(..|\[[^\]\n]*\]|.)|s[-+]?\d|\((..)|\[([^\]\n]{1,20})\]|([-e ~&:%|^/,]))"
 )
 _MANUAL_MARKS = dict(zip(":'`^,~", "\u0308\u0301\u0300\u0302\u0327\u0303", strict=True))
-_MANUAL_SIGNS = {
-    **dict.fromkeys(("-", "hy", "en", "em"), "-"),
-    **dict.fromkeys(("aq", "cq", "oq"), "'"),
-    **dict.fromkeys(("dq", "lq", "rq"), '"'),
-    **dict.fromkeys((" ", "~"), " "),
-    **{"e": "\\", "rs": "\\", "ti": "~", "ha": "^", "ss": "ß", "/o": "ø", "oa": "å", "ae": "æ"},
-}
+_MANUAL_SIGNS = load_words("manual_signs")
 """What a reader of a manual page sees of an escape by its name; fonts and sizes are nothing."""
 _SURROGATE_POINTS = range(0xD800, 0xE000)
 _MAX_CODE_POINT = 0x10FFFF
@@ -389,9 +383,7 @@ def find_references(
             yield Edit(*match.span(), _clean(seen))
 
 
-def find_nested_references(text: str, start: int, end: int) -> Iterator[Edit]:
-    """Yield the character references of XML, and those of HTML in its values."""
-    return find_references(text, start, end, _NESTED_REFERENCE)
+find_nested_references = partial(find_references, pattern=_NESTED_REFERENCE)
 
 
 def find_letter_references(text: str, start: int, end: int) -> Iterator[Edit]:
@@ -424,11 +416,7 @@ _XML_TAG = re.compile(
     r"<!--.*?-->|<!DOCTYPE(?:[^<>\[]|\[[^\]]*\])*>|<[/?!]?(?:[\w.-]+:)?([A-Za-z][\w.-]*)[^<>]*>",
     re.DOTALL,
 )
-_INLINE = split_names(
-    "b bold code command emphasis em email filename foreignphrase hi i ital italic link literal"
-    " monospace named-content option phrase quote ref replaceable sc styled-content sub subscript"
-    " sup superscript term ulink underline userinput varname xref"
-)
+_INLINE = split_names(load_words("xml_names")["inline"])
 """The elements of texts in XML within a line, which end no word."""
 
 

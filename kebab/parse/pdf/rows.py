@@ -4,7 +4,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
-from operator import sub
 from typing import NamedTuple
 
 from kebab.parse.pdf.grids import Grid
@@ -292,10 +291,7 @@ def _list_valleys(crossing: Sequence[int], limit: float) -> list[int]:
 
 
 def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:
-    """Return whether both sides of a gutter hold lines of text that stand side by side.
-
-    One side may be a table whose rows stand at other heights than the lines of the text.
-    """
+    """Return whether both sides of a gutter hold lines of text that stand side by side."""
     left = [segment for segment in segments if segment.right <= gutter]
     right = [segment for segment in segments if segment.left >= gutter]
     if min(len(left), len(right)) < _MIN_COLUMN_ROWS:
@@ -305,42 +301,8 @@ def _has_text_columns(segments: Sequence[Segment], gutter: float) -> bool:
         return False
     top = min(max(one.base for one in left), max(one.base for one in right))
     bottom = max(min(one.base for one in left), min(one.base for one in right))
-    texts = [
-        side
-        for count, side in zip(chars, (left, right), strict=True)
-        if count >= _PROSE_CHARS * len(side)
-    ]
-    if top <= bottom or len(texts) != 1:
-        return top > bottom and bool(texts)
-    is_crossed = any(
-        one.left < gutter < one.right and bottom <= one.base <= top for one in segments
-    )
-    table = right if texts[0] is left else left
-    return not is_crossed and _is_apart(texts[0], table)
-
-
-def _is_apart(text: Sequence[Segment], table: Sequence[Segment]) -> bool:
-    """Return whether the lines of a text are even, and few stand at the heights of a table.
-
-    The cells of a table share their left or their right sides.
-    """
-    bases = sorted({round(one.base) for one in text})
-    steps = Counter(map(sub, bases[1:], bases))
-    even = sum(count for _, count in steps.most_common(2))
-    width = max(one.right for one in text) - min(one.left for one in text)
-    full = sum(one.right - one.left > 0.7 * width for one in text)
-    heights = {round(one.base) for one in table}
-    common = sum(not {base - 1, base, base + 1}.isdisjoint(bases) for base in heights)
-    edges = min(
-        len({round(side) for side in sides})
-        for sides in zip(*(one[1:3] for one in table), strict=True)
-    )
-    return (
-        2 * common <= len(heights)
-        and 2 * edges <= len(table)
-        and 2 * full > len(text)
-        and even > 0.6 * (len(bases) - 1)
-    )
+    sides = zip(chars, (left, right), strict=True)
+    return top > bottom and all(count >= _PROSE_CHARS * len(side) for count, side in sides)
 
 
 def _join_segments(segments: Iterable[Segment]) -> list[Row]:

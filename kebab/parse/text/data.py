@@ -31,18 +31,15 @@ from kebab.parse.encoding import (
 )
 from kebab.parse.metadata import shorten_line
 from kebab.parse.web.html_page import decode_html
-from kebab.text.normalize import split_names
+from kebab.text.normalize import load_words, split_names
 
 MAX_CHARS = 5_000_000
 """How much of a file is searched: about 15,000 passages."""
 _DEEPEST_LEVEL = 6
 _FEW_LINES = 8
 _WORD = re.compile(r"\w")
-_VAGUE_STEMS = split_names(
-    "app chart compose config data docker-compose index main metadata package pom project"
-    " settings tsconfig values"
-)
-"""Stems of files that say less than the names of their folders."""
+_VAGUE_STEMS, _LOCK_FILES = map(split_names, load_words("data_files").values())
+"""Stems of files that say less than the names of their folders, and names of lock files."""
 
 _LONG_LINE = 2_000
 _WIDTH = 200
@@ -368,12 +365,6 @@ def _list_rows(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
         number = last
 
 
-_LOCK_FILES = split_names(
-    "composer-lock.json deno.lock npm-shrinkwrap.json package-lock.json packages.lock.json"
-    " pnpm-lock.yaml"
-)
-
-
 class DataParser:
     """Parses one kind of data; its text is the file."""
 
@@ -465,7 +456,7 @@ _PROSE_ROOT = re.compile(
     r"<(?:\w+:)?(?:FictionBook|article|book|chapter|sect(?:ion|1)|refentry|TEI|topic|concept|task|reference)\b",
     re.DOTALL,
 )
-"""The first element of a text in XML: JATS, DocBook, TEI, DITA, FictionBook. Its tags are no words."""
+"""The first element of text in XML: JATS, DocBook, TEI, DITA, FictionBook. Tags are no words."""
 
 STRUCTURES = {**dict.fromkeys(("json", "lines", "yaml"), (_ITEMS, "")), "xml": (_TAGS, "<")}
 

@@ -12,7 +12,7 @@ from kebab.core.documents import BlockKind, ParsedDocument
 from kebab.parse.blocks import MAX_HEADING_LEVEL, Lines, Span, build_line_document
 from kebab.parse.encoding import decode
 from kebab.parse.metadata import read_metadata
-from kebab.text.normalize import split_names
+from kebab.text.normalize import load_words, split_names
 from kebab.text.sentences import measure_width
 
 _MAX_CHARS = 1000
@@ -70,10 +70,7 @@ _MARKED = re.compile(
 """What begins another element than a paragraph, a title or a list."""
 _TABLE_RULE = re.compile(r"=+(?: +=+)*\Z")
 
-_METADATA = split_names(
-    "address author authors category contact copyright date keywords lang language modified"
-    " organization orphan revision slug status summary tags title tocdepth version"
-)
+_METADATA = split_names(load_words("rst_names")["fields"])
 
 _DIRECTIVE = re.compile(r"\.\.\s+([A-Za-z0-9](?:[\w:+.-]*[A-Za-z0-9])?) ?::(?:\s+(.*)|\Z)")
 _NOTE = re.compile(r"\.\.\s+\[[^\]]+\](?:\s|\Z)")

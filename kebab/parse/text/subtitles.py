@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from kebab.core.documents import BlockKind, Edit, Metadata, ParsedDocument
 from kebab.parse.blocks import Lines, Span, build_line_document
 from kebab.parse.encoding import decode
-from kebab.text.normalize import split_names
+from kebab.text.normalize import load_words, split_names
 
 _CUE = re.compile(
     r"(?:(\d{1,3}):)?(\d{1,2}):(\d{1,2})(?:[.,]\d{1,3})?\s*(?:-->|,)\s*"
@@ -20,10 +20,7 @@ _CUE = re.compile(
 )
 _SIDE_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|\Z)")
 _LANG = re.compile(r"\.([a-z]{2})(?:[-_]\w{2,4})?\Z")
-_LANGUAGES = split_names(
-    "ar bg cs da de el en es et fa fi fr he hi hr hu id is it ja ko lt lv nb nl no pl pt ro"
-    " ru sk sl sr sv th tr uk vi zh"
-)
+_LANGUAGES = split_names(load_words("subtitles")["languages"])
 _TAG = re.compile(r"</?[a-z0-9][^<>\n]{0,80}>|\{\\[^{}\n]{0,80}\}", re.IGNORECASE)
 _VOICE = re.compile(r"<v(?:\.[\w.]+)?[ \t]+([^<>]+)>")
 _PART_S = 60

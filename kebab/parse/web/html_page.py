@@ -20,7 +20,7 @@ from kebab.parse.blocks import TextBuilder
 from kebab.parse.encoding import Decoded, decode, normalize_text
 from kebab.parse.metadata import list_unique, read_language, split_authors, split_keywords
 from kebab.text.dates import parse_date
-from kebab.text.normalize import split_names
+from kebab.text.normalize import load_words, split_names
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -385,36 +385,11 @@ def _serialise(node: "LexborNode", *, marked: bool = True) -> str:
     return _RAW.sub("", html if marked else html.replace(f' {DROP}=""', ""))
 
 
-NOT_CONTENT = split_names(
-    "audio canvas colgroup datalist head map meter noscript object option progress"
-    " rp rt select template textarea title video"
-)
-"""The elements that are never read."""
-
-VOID = split_names("area base br col embed hr img input link meta source track wbr")
-"""The elements without an end tag."""
-
-BLOCKS = split_names(
-    "address article aside body caption center dd details dialog dir div fieldset"
-    " figcaption figure footer form header hgroup hr legend main menu nav optgroup p"
-    " search section summary tbody tfoot thead"
-)
-"""The elements that begin and end paragraphs, and mean no more."""
+NOT_CONTENT, VOID, BLOCKS, _FURNITURE = map(split_names, load_words("html_names").values())
+"""The elements that are never read; those without an end tag; those that begin and end paragraphs,
+and mean no more. Classes and ids of page furniture, and of requests for consent to cookies."""
 
 _KEPT = split_names("article body h1 h2 h3 h4 h5 h6 main section table")
-_CONSENT = split_names(
-    "cc-banner cc-window cmpbox cookie-banner cookie-bar cookie-consent cookie-law-info-bar"
-    " cookie-notice cookie-popup cookieconsent cybotcookiebotdialog didomi-host gdpr-banner"
-    " onetrust-banner-sdk onetrust-consent-sdk qc-cmp2-container usercentrics-root"
-)
-"""Classes and ids of what asks for the consent to cookies, in lower case."""
-_JUNK_CLASSES = _CONSENT | split_names(
-    "addtoany_share_save_container breadcrumb breadcrumbs footnote-back hash-link header-anchor"
-    " headerlink heading-anchor line-numbers-rows lineno linenos linenumber mw-editsection"
-    " mw-jump-link share-bar share-button share-buttons sharedaddy skip-link skip-nav"
-    " skip-to-content skip-to-main skiplink social-share table-of-contents toc"
-)
-_JUNK_IDS = _CONSENT | {"breadcrumb", "breadcrumbs", "skip-link", "toc"}
 
 
 def is_left_out(name: str, tag: str) -> bool:
@@ -425,10 +400,8 @@ def is_left_out(name: str, tag: str) -> bool:
         return True
     if name in _KEPT:
         return False
-    classes = get_attribute(tag, "class")
-    if classes and not _JUNK_CLASSES.isdisjoint(classes.split()):
-        return True
-    return get_attribute(tag, "id").lower() in _JUNK_IDS
+    names = {get_attribute(tag, "id").lower(), *get_attribute(tag, "class").split()}
+    return not _FURNITURE.isdisjoint(names)
 
 
 def get_attribute(tag: str, name: str) -> str:

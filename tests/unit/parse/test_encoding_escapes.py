@@ -36,7 +36,7 @@ def read(name, source):
         ("a.tex", "M{\\\"u}ller caf\\'e stra\\ss e \\c{c}a 50\\% Donau\\-dampf", "Müller café straße ça 50% Donaudampf"),  # noqa: E501
         ("a.py", "city = '\\uc11c\\uc6b8'", "city = '서울'"),
         ("a.adoc", "Caf&eacute; it&#8217;s", "Café it’s"),
-        ("a.json", r'["Zo\u00c3\u00ab \u00e2\u0080\u0093 \u00d0\u00b4\u00d0\u00b0"]', '["Zoë – да"]'),
+        ("a.json", r'["Zo\u00c3\u00ab \u00e2\u0080\u0093 \u00d0\u00b4\u00d0\u00b0"]', '["Zoë – да"]'),  # noqa: E501
         ("a.json", r'["\u00abCAF\u00c9\u00bb", "\u00c3\u00c3"]', '["«CAFÉ»", "ÃÃ"]'),
         ("a.json", r'["na&iuml;ve\n&amp; so"]', '["naïve & so"]'),
         ("a.csv", "a,b\nna&iuml;ve,2", "a,b\nnaïve,2"),

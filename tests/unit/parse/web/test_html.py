@@ -233,6 +233,7 @@ def test_preformatted_prose_is_paragraphs():
         "<button>x</button>",
         "<select><option>x</select>",
         "<div class='a breadcrumb b'><div>x</div></div>",
+        "<div id=CybotCookiebotDialog>x</div>",
         "<a class=skip-link href=#m>x</a>",
         "<div id=toc>x</div>",
         "<video>x</video>",
