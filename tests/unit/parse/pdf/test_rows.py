@@ -16,17 +16,6 @@ def get_texts(segments):
     return [segment.text.partition(" ")[0] for segment in segments]
 
 
-def test_a_table_beside_a_text_is_read_after_or_before_it():
-    text = build_column("a", 72, 12)
-    cells = [
-        place(cell, left, 695 - 18 * row)
-        for row in range(7)
-        for cell, left in ((f"rye of field {row}", 300), (f"{row}.5", 420))
-    ]
-
-    assert order_segments(sorted([*text, *cells], key=lambda one: -one.base)) == [*text, *cells]
-
-
 def test_a_line_across_all_columns_divides_them():
     top, below = build_column("a", 72, 6), build_column("b", 300, 6)
     middle = place("across", 72, 600, width=388)
