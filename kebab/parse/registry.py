@@ -229,7 +229,7 @@ PARSERS: Mapping[str, Parser] = {
     "text/org": LazyParser("org-v4", "text.org:OrgParser"),
     "text/x-tex": LazyParser("latex-v5", "text.latex:LatexParser"),
     "text/vtt": LazyParser("subtitles-v4", "text.subtitles:SubtitlesParser"),
-    media.PDF: LazyParser("pdf-v10", "pdf.document:PdfParser", extra="pdf", isolated=True),
+    media.PDF: LazyParser("pdf-v11", "pdf.document:PdfParser", extra="pdf", isolated=True),
     IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", isolated=True),
     **dict.fromkeys(NAMED.values(), TextParser()),
 }
@@ -246,7 +246,7 @@ def configure_parsers(
     return {
         **PARSERS,
         media.PDF: LazyParser(
-            "pdf-v10", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
+            "pdf-v11", "pdf.document:PdfParser", reader, extra="pdf", isolated=True
         ),
         IMAGE: LazyParser("image-v2", "pdf.ocr:ImageParser", ocr, model, isolated=True),
     }
