@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from kebab.embed.registry import MODELS
 from tests.contract.conftest import load_validators
 from tests.fakes import tiny_model
 from tests.fakes.console import CommandResult, enter_environment, run
+from tests.fakes.ollama import FakeOllama, Model, fake_ollama
 
 ROOT = Path(__file__).parents[2]
 NOWHERE = "127.0.0.1:9"
@@ -189,6 +190,20 @@ def library(ingested: Cli, tmp_path: Path) -> Cli:
     """A kebab of its own over the sample notes, which stay where they were read."""
     shutil.copytree(ingested.data, tmp_path / "data")
     return Cli(tmp_path, notes=ingested.notes, environment=_environment(tmp_path))
+
+
+@pytest.fixture
+def in_process(library: Cli) -> None:
+    """Run the calls of the library in this process, to save time."""
+    library.own_process = False
+
+
+@pytest.fixture
+def server(library: Cli) -> Iterator[FakeOllama]:
+    """An Ollama that the library asks."""
+    with fake_ollama("gemma3:4b", Model(name="embed:latest", capabilities=("embedding",))) as made:
+        library.environment["OLLAMA_HOST"] = made.url
+        yield made
 
 
 @pytest.fixture

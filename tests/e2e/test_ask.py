@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.ollama import Model, Say, fake_ollama
+from tests.fakes.ollama import Say, fake_ollama
 from tests.fakes.openai import Say as Speak
 from tests.fakes.openai import fake_openai
 
@@ -17,14 +17,6 @@ KEY = "sk-Zq81-nobody-may-see-this"
 def library(library):
     library.own_process = False
     return library
-
-
-@pytest.fixture
-def server(library):
-    """An Ollama that the library asks."""
-    with fake_ollama("gemma3:4b", Model(name="embed:latest", capabilities=("embedding",))) as made:
-        library.environment["OLLAMA_HOST"] = made.url
-        yield made
 
 
 @pytest.fixture

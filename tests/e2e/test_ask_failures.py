@@ -5,7 +5,7 @@ from time import monotonic
 import pytest
 
 from tests.fakes.dead_ends import never_accepting, refusing
-from tests.fakes.ollama import Answer, Fail, Model, Pause, Raw, Say, fake_ollama
+from tests.fakes.ollama import Answer, Fail, Pause, Raw, Say, fake_ollama
 from tests.fakes.ollama_failures import FAILURES, OVERFLOWS, STRANGE
 
 QUESTION = "What is checked first when a restore fails?"
@@ -29,18 +29,7 @@ IMPATIENT_IN_ALL = {"KEBAB_MODELS_LLM_TOTAL_S": "0.4"}
 SLACK_S = 40
 """What a busy machine may add to a limit; what hangs takes longer."""
 
-
-@pytest.fixture
-def library(library):
-    library.own_process = False
-    return library
-
-
-@pytest.fixture
-def server(library):
-    with fake_ollama("gemma3:4b", Model(name="embed:latest", capabilities=("embedding",))) as made:
-        library.environment["OLLAMA_HOST"] = made.url
-        yield made
+pytestmark = pytest.mark.usefixtures("in_process")
 
 
 def read_only_error(ran):

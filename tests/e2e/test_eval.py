@@ -11,11 +11,7 @@ QUESTIONS = [
     {"query": "qqqqqqqq zzzzzzzz", "answerable": False},
 ]
 
-
-@pytest.fixture
-def library(library):
-    library.own_process = False
-    return library
+pytestmark = pytest.mark.usefixtures("in_process")
 
 
 @pytest.fixture

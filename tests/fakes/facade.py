@@ -476,15 +476,8 @@ class FakeKebab:
 class NoisyKebab(FakeKebab):
     """Is as noisy as the libraries below a real one."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        *,
-        config_path: Path,
-        read_only: bool = False,
-        report: SettingsReport | None = None,
-    ) -> None:
-        super().__init__(settings, config_path=config_path, read_only=read_only, report=report)
+    def __init__(self, settings: Settings, **options: Any) -> None:
+        super().__init__(settings, **options)
         make_noise()
 
 

@@ -22,6 +22,7 @@ from kebab.wire.library import DocSummary, ListRequest
 from kebab.wire.published import PublishRequest
 from kebab.wire.search import SearchRequest, SearchResponse
 from tests.fakes import tiny_model
+from tests.fakes.object_server import FaultyServer, serve_s3
 
 SHARED = ".sqlite-shm"
 NOWHERE = "http://127.0.0.1:9"
@@ -187,3 +188,9 @@ def publish_notes(
     yield run
     for desk in desks.values():
         desk.close()
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[FaultyServer]:
+    with serve_s3() as server:
+        yield server

@@ -10,15 +10,9 @@ from kebab.errors.catalog import DependencyMissing, InvalidInput, IoError
 from kebab.wire.ingest import IngestRequest
 from kebab.wire.library import SourceListRequest, SourceRmRequest
 from kebab.wire.search import SearchRequest
-from tests.fakes.object_server import BUCKET, WritableStore, serve_s3, use_s3
+from tests.fakes.object_server import BUCKET, WritableStore, use_s3
 
 NOTE = b"# Keys\n\nThe lighthouse keys rotate weekly.\n"
-
-
-@pytest.fixture(scope="module")
-def s3():
-    with serve_s3() as server:
-        yield server
 
 
 @pytest.fixture

@@ -8,15 +8,9 @@ from kebab.core.files import SkipCounts
 from kebab.errors.catalog import IoError
 from kebab.store import objects
 from kebab.store.objects import StoredObject
-from tests.fakes.object_server import BUCKET, WritableStore, serve_s3, use_s3
+from tests.fakes.object_server import BUCKET, WritableStore, use_s3
 
 NOW = 1_800_000_000.0
-
-
-@pytest.fixture(scope="module")
-def s3():
-    with serve_s3() as server:
-        yield server
 
 
 @pytest.fixture
