@@ -14,7 +14,6 @@ made of two words. Where query and first passage are in different languages, a w
 when it is written alike in both: an identifier, a number, or, without a convincing hit, a name.
 """
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
@@ -25,10 +24,10 @@ from msgspec import Struct
 
 from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
-from kebab.search.lexical import CAPITALISES_NOUNS, quote_phrase, quote_term
+from kebab.search.lexical import CAPITALISES_NOUNS, list_forms, quote_phrase, quote_term
 from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
-from kebab.search.snippet import PassageCache
+from kebab.search.snippet import PassageCache, cut_ending
 from kebab.text.language import (
     QUESTION_BIGRAMS,
     WrittenForm,
@@ -43,7 +42,7 @@ from kebab.text.language import (
     reads_as_another_language,
     split_clusters,
 )
-from kebab.text.normalize import count_alike, load_words, normalize_for_index
+from kebab.text.normalize import load_words, normalize_for_index
 from kebab.text.tokenizer import (
     Term,
     collect_all_tokens,
@@ -66,18 +65,11 @@ _LONG_VOWEL = "ー"
 
 _SCRIPT_RUNS = load_words("patterns")["script_runs"]
 
-_SHORTEST_SHARED, _SHARED_SHARE, _LONGEST_ENDING = 4, 0.65, 4
-"""Two words are forms of one word when they begin alike: so many letters, this share of the word,
-and at most so many other letters behind."""
-
 _SHORTEST_PART = 4
-"""The least letters of a part of a compound."""
+"""The least letters of a part of a compound, and of a word with other forms."""
 
 _COMPOUNDING = frozenset({"de", "nl", "sv", "da"})
 """The languages, of those that are detected, that write compounds as one word."""
-
-_PARTICIPLE = "ge"
-"""The prefix of participles in German and Dutch."""
 
 _is_inflected = re.compile("[가-힣]{2}[되하했됐된될한할함됨합됩해돼]").match
 """A Korean verb: two syllables of its stem, and the beginning of its ending."""
@@ -260,18 +252,18 @@ class _KnownWords(Struct, frozen=True, dict=True):
     def _is_known(self, token: str) -> bool:
         if self.is_present(token):
             return True
-        if len(token) < _SHORTEST_SHARED or any(map(str.isdigit, token)):
+        if len(token) < _SHORTEST_PART or any(map(str.isdigit, token)):
             return False
-        if any(map(self.is_present, self._list_forms(token))):
+        if any(map(self.is_present, list_forms(self.library, token))):
             return True
         joins = self.language in _COMPOUNDING
-        part = token[: _count_shared(token)] if joins else token
+        part = cut_ending(token) if joins else token
         if any(part in one for one in self.held):
             return True
         if not joins and self.language is not None:
             return False
-        root = token.removeprefix(_PARTICIPLE)
-        has_root = root != token and any(map(self.is_present, self._list_forms(root)))
+        root = token.removeprefix("ge")  # of participles in German and Dutch
+        has_root = root != token and any(map(self.is_present, list_forms(self.library, root)))
         # It may also be made of two words that occur.
         pairs = [
             (stem_word(token[:at]), stem_word(token[at:]))
@@ -281,22 +273,11 @@ class _KnownWords(Struct, frozen=True, dict=True):
         counts = {} if has_root else self.library.get_document_frequencies(parts)
         return has_root or any(counts[left] and counts[right] for left, right in pairs)
 
-    def _list_forms(self, token: str) -> Iterator[str]:
-        """Yield the tokens of the index that differ from a token by the ending."""
-        for one in self.library.list_tokens(token[: _count_shared(token)]):
-            if len(one) - count_alike(one, token) <= _LONGEST_ENDING:
-                yield one
-
 
 def _detect_form(chunk: StoredChunk) -> WrittenForm:
     """Return the script and the language of a passage."""
     found, of_code = detect_written_form(chunk.text), "en" if is_code(chunk.media) else None
     return WrittenForm(found.script, chunk.lang or found.language or of_code)
-
-
-def _count_shared(token: str) -> int:
-    """Return with how many letters of a token its other forms begin."""
-    return max(_SHORTEST_SHARED, math.ceil(len(token) * _SHARED_SHARE))
 
 
 def _find_absent(word: str, is_present: Lookup) -> Iterator[str]:

@@ -8,7 +8,7 @@ word that no passage holds is looked up, and it is replaced by words that some p
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from kebab.core.chunks import Key, KeyedScore
 from kebab.core.queries import Filters, StoredChunk
 from kebab.search.query_parser import ParsedQuery, Phrase, is_question, list_words
-from kebab.search.snippet import PassageCache
+from kebab.search.snippet import PassageCache, cut_ending
 from kebab.text.dates import find_written_dates
 from kebab.text.language import (
     detect_question_language,
@@ -29,7 +29,7 @@ from kebab.text.language import (
     reads_as_another_language,
     split_units,
 )
-from kebab.text.normalize import load_words, normalize_for_index
+from kebab.text.normalize import count_alike, load_words, normalize_for_index
 from kebab.text.tokenizer import (
     Term,
     holds_unit,
@@ -112,11 +112,12 @@ def weigh_terms(library: "SqliteReader", parsed: ParsedQuery, counts: TokenCount
     searched = sorted(rare or indexed, key=lambda term: -weights[term.text])[:TERM_LIMIT]
     found = set(indexed)
     absent = [term for term in parsed.terms if term not in found][:TERM_LIMIT]
-    best = _SATURATION * sum(weights[term.text] for term in searched)
+    counted = searched or parsed.others
+    best = _SATURATION * sum(weights[term.text] for term in counted)
     return WeightedTerms(
         terms=(*searched, *parsed.others),
         weights={term.text: weights[term.text] for term in (*searched, *parsed.others)},
-        max_score=best * _compute_demand(searched, absent, rarities),
+        max_score=best * _compute_demand(counted, absent, rarities),
         rarities={term.text: rarities[term.text] for term in parsed.terms},
         absent=frozenset(
             term.text for term in parsed.terms if not term.prefix and not counts[term.text]
@@ -211,13 +212,8 @@ class QueryLanguage:
     def __init__(self, text: str) -> None:
         self._text = text
         self.code = detect_question_language(text).code
-        self._asks = is_question(text)
+        self.is_known = self.code is not None or is_question(text)
         self._judged: dict[str, bool] = {}
-
-    @property
-    def is_known(self) -> bool:
-        """Whether passages can be told from the query by their language."""
-        return self.code is not None or self._asks
 
     def differs_from(self, chunk: StoredChunk) -> bool:
         """Return whether a passage is in another language, as far as that can be told."""
@@ -264,13 +260,14 @@ _FEW_WORDS = 3
 _SHORTEST_START, _SHORTEST_INNER = 4, 5
 """The least letters with which longer words begin, or which they hold elsewhere."""
 
+_PREFIX = "baba"
+"""What makes a word so long that its stem is that of a compound."""
+
 _MOST_FORMS = 16
+_LONGEST_ENDING = 4
 _TABLES = [dict(one.split("=") for one in row.split()) for row in load_words("spellings").values()]
 _SPELLINGS = (*_TABLES, *({new: old for old, new in table.items()} for table in _TABLES))
 """Tables of letters of which one is written for the other."""
-
-_PREFIX = "baba"
-"""What makes a word so long that its stem is that of a compound."""
 
 _is_clock = re.compile(r"[012]?\d\.[0-5]\d").fullmatch
 _find_starts = re.compile(r"(?<!\S)(\w{2,})\*(?=\s|$)").findall
@@ -329,6 +326,8 @@ class _FormFinder:
         self._counts = counts
         words = [unit for unit in self.units if not is_function_word(unit)]
         self._is_lookup = len(words) <= _FEW_WORDS and not is_question(written)
+        # The stems of the index are those of English.
+        self._inflects = detect_question_language(written).code != "en"
 
     def find_all(self) -> dict[int, _Form | None]:
         """Return the form of every unit that has another one, by its position.
@@ -396,6 +395,7 @@ class _FormFinder:
             for start in range(len(self.units))
             for end in range(start + 2, min(start + _MOST_JOINED, len(self.units)) + 1)
             if not absent.isdisjoint(range(start, end))
+            and not any(map(is_dense, self.units[start:end]))
         }
         self._counts.look_up(runs.values())
         found: dict[int, _Form | None] = {}
@@ -417,9 +417,13 @@ class _FormFinder:
             return form or (self._find_parts(join_parts(number)) if _is_clock(number) else None)
         word = join_parts(unit)
         form = self._find_spelling(word) or self._find_parts(word)
-        if form or not self._is_lookup:
+        if form:
             return form
-        form = self._find_starting(unit) or self._find_inner(word) or self._find_ending(unit)
+        if self._is_lookup:
+            form = self._find_starting(unit) or self._find_inner(word) or self._find_ending(unit)
+        elif self._inflects and word.isalpha() and len(word) >= _SHORTEST_INNER:
+            form = self._select(list_forms(self._library, _make_token(word)))
+            return form and _Form((), (*form.tokens, *form.others), is_sure=False)
         return form and form._replace(is_guess=not word.isdecimal())
 
     def _find_spelling(self, word: str) -> _Form | None:
@@ -495,6 +499,13 @@ class _FormFinder:
         known = [one for one in tokens if self._counts[one]]
         known.sort(key=lambda one: (-self._counts[one], one))
         return _Form((known[0],), tuple(known[1:_MOST_FORMS])) if known else None
+
+
+def list_forms(library: "SqliteReader", token: str) -> Iterator[str]:
+    """Yield the tokens of the index that differ from a token by the ending."""
+    for one in library.list_tokens(cut_ending(token)):
+        if len(one) - count_alike(one, token) <= _LONGEST_ENDING:
+            yield one
 
 
 def _make_token(word: str) -> str:

@@ -21,7 +21,12 @@ from kebab.text.language import (
     split_units,
 )
 from kebab.text.names import list_title_texts
-from kebab.text.normalize import merge_spans, normalize_for_index, trim_span
+from kebab.text.normalize import (
+    load_words,
+    merge_spans,
+    normalize_for_index,
+    trim_span,
+)
 from kebab.text.sentences import find_sentence_starts
 from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
 
@@ -236,9 +241,9 @@ class PassageCache:
         return collect_all_tokens(above).union(self.tokenize_body(chunk))
 
 
-_is_hiragana = re.compile("[ぁ-\u309f]+").fullmatch
-_HIRAGANA_WEIGHT = 0.3
-"""The weight of a bigram of Hiragana alone: particles and endings, seldom a name."""
+_is_grammar = re.compile(load_words("patterns")["grammar_bigrams"]).fullmatch
+_GRAMMAR_WEIGHT = 0.3
+"""The weight of a bigram of Hiragana alone, or with a sign of Chinese grammar: seldom a name."""
 
 _DENSE_DISCOUNT = 0.3
 """The share of a query in bigrams that no passage repeats: they overlap word borders."""
@@ -251,22 +256,29 @@ _COMMON_SHARE = 0.65
 def weigh_keywords(rarities: Mapping[str, float]) -> dict[str, float]:
     """Return the weights of the terms without question words, unless nothing else is left."""
     weights = {
-        term: weight * (_HIRAGANA_WEIGHT if _is_hiragana(term) else 1.0)
+        term: weight * (_GRAMMAR_WEIGHT if _is_grammar(term) else 1.0)
         for term, weight in rarities.items()
         if term not in QUESTION_BIGRAMS
     }
     return weights or dict(rarities)
 
 
-def compute_coverage(keywords: Mapping[str, float], tokens: Collection[str]) -> float:
+def compute_coverage(
+    keywords: Mapping[str, float], tokens: Collection[str], prose: float = 1.0
+) -> float:
     """Return the weighted share of keywords that some tokens hold, from 0 to 1.
 
-    A share of the bigrams is not expected, because no passage repeats them.
+    The more the query is prose, the larger a share of its bigrams is not expected.
     """
     held = sum(weight for term, weight in keywords.items() if term in tokens)
     dense = sum(weight for term, weight in keywords.items() if is_dense(term))
-    expected = sum(keywords.values()) - _DENSE_DISCOUNT * dense
+    expected = sum(keywords.values()) - _DENSE_DISCOUNT * prose * dense
     return min(1.0, held / (expected or 1.0))
+
+
+def cut_ending(token: str) -> str:
+    """Return the letters that a token shares with every other form of its word."""
+    return token[: max(_BEGINNING, math.ceil(_COMMON_SHARE * len(token)))]
 
 
 def select_held(keywords: Mapping[str, float], tokens: Collection[str]) -> set[str]:
@@ -281,10 +293,7 @@ def select_held(keywords: Mapping[str, float], tokens: Collection[str]) -> set[s
             held.add(sign)
     for term in keywords.keys() - held:
         if len(term) > _BEGINNING and term.isalpha() and not is_dense(term):
-            for token in tokens:
-                if token.startswith(term[:_BEGINNING]):
-                    shared = math.ceil(_COMMON_SHARE * max(len(term), len(token)))
-                    if term[:shared] == token[:shared]:
-                        held.add(term)
-                        break
+            start = cut_ending(term)
+            if any(one.startswith(start) and term.startswith(cut_ending(one)) for one in tokens):
+                held.add(term)
     return held

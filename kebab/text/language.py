@@ -197,7 +197,7 @@ _FUNCTION_WORDS = _DROPPED | _CONTENT | _collect_words(AUXILIARIES, _OTHER_WORDS
 _PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f…\u0964"
 
 _is_grammar = re.compile(
-    "[ぁ-\u309f]+|[가-힣]*(?:니다|니까|세요|십시오|시오|어요|아요|해요)"
+    "[ぁ-\u309f]+|[가-힣]*(?:니다|니까|시오|[세어아해]요)|[가-힣]{2,}[요야]"
 ).fullmatch
 """Hiragana alone, and words of Hangul with the ending of a sentence."""
 

@@ -28,6 +28,7 @@ from kebab.text.normalize import load_words, normalize_for_index
 _TOKEN_LIMIT = 96
 _SHORTEST_STEMMED, _LONGEST_STEMMED = 3, 40
 _CACHED_RUN = 12
+_INFLECTED = load_words("patterns")["stemmers"].split()
 
 _INNER = ascii_letters + digits + "_-.',+#"
 """The signs of ASCII that may be a part of a unit."""
@@ -46,13 +47,15 @@ _match_release = re.compile(
 _split_parts = re.compile(r"[-._',+#^]+").split
 _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
 _has_humps = re.compile("[a-z].*[A-Z]|[A-Z].*[a-z]").search
+_find_inverted = re.compile("-(?:t-)?(?:ils?|elles?)$|-t-on$").search
+"""A French pronoun behind its verb: `répète-t-elle`."""
 _match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
 _SPECIAL = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th"}
 )
-_DOTS = str.maketrans({"ё": "е", "\u0131": "i", "\u0307": None})
-"""Lower-case letters that many write without their dots, and the dotless i of Turkish."""
+_DOTS = str.maketrans({**dict(zip("ёєії", "ееии", strict=True)), "\u0131": "i", "\u0307": None})
+"""Lower-case letters that many write without dots, or that the stemmer for Russian lacks."""
 
 _APOSTROPHES = str.maketrans("’\u02bc\u2010\u00b7", "''--")
 
@@ -63,6 +66,7 @@ _LETTERS = str.maketrans(
 
 _ARABIC_AND = re.compile("^[وف](?=ال)")
 _ARABIC_FEMININE = re.compile("(?<=...)ه$")
+_HINDI_ENDING = re.compile("(?<=[\u0900-\u0963]{2})(?:िय)?[ाेीोुूि]ं?$")
 _INDIC_NASAL = re.compile("ङ्(?=[क-ङ])|ञ्(?=[च-ञ])|ण्(?=[ट-ण])|न्(?=[त-न])|म्(?=[प-म])")
 """A nasal before a consonant of its class, which is also written as a dot above."""
 
@@ -74,13 +78,6 @@ _STEMMERS = (
     ("\u0b80", "\u0bff", "tamil"),
 )
 """The Snowball stemmers of scripts other than Latin, by ranges of first letters."""
-
-
-_INFLECTED = (
-    *("danish", "dutch", "finnish", "french", "german", "hungarian", "italian", "norwegian"),
-    *("portuguese", "romanian", "spanish", "swedish", "turkish"),
-)
-"""The stemmers whose words are in the index with their endings."""
 
 
 class Term(Struct, frozen=True):
@@ -128,6 +125,7 @@ def _fold_letters(word: str) -> str:
     """
     decomposed = unicodedata.normalize("NFD", _INDIC_NASAL.sub("ं", word).translate(_LETTERS))
     folded = unicodedata.normalize("NFC", decomposed.translate(_LETTERS)) or word
+    folded = _HINDI_ENDING.sub("", folded)
     return _ARABIC_FEMININE.sub("ة", _ARABIC_AND.sub("", folded))
 
 
@@ -214,6 +212,8 @@ def _tokenize_linked(unit: str) -> tuple[str, ...]:
         unit = unit.removesuffix("'s")
         if unit.replace("'", "").isalpha() and unit[1:].islower():
             return _tokenize_word(unit)
+    if "-" in unit and (inverted := _find_inverted(unit)):
+        unit = unit[: inverted.start()]
     if _is_plain(unit):
         return _tokenize_word(unit)
     return tuple(_tokenize_compound(unit))

@@ -19,6 +19,8 @@ def search(base, query):
     ("text", "query"),
     [
         ("Fixed in commit 4be1d77ac0ee91b2 today.", "4be1d77"),
+        ("Hydraulik odpowietrzy kaloryfery.", "Kto odpowietrza kaloryfer?"),
+        ("Serviste kraliçeyi işaretledim.", "Kraliçe neden işaretlendi?"),
         ("Transfer to DE89370400440532013000 tomorrow.", "DE89 3704 0044 0532 0130 00"),
         ("The card 5500 0000 0000 0004 is blocked.", "5500000000000004"),
         ("The printer has the address 00:1b:44:11:3a:b7 now.", "001b44113ab7"),

@@ -29,7 +29,19 @@ def test_stop_words_are_stripped_unless_nothing_else_is_left(query, left):
 
 @pytest.mark.parametrize(
     "word",
-    ["the", "Between", "over", "welche", "nicht", "avec", "있습니다", "것", "について", "可以"],
+    [
+        "the",
+        "Between",
+        "over",
+        "welche",
+        "nicht",
+        "avec",
+        "있습니다",
+        "닫혔나요",
+        "것",
+        "について",
+        "可以",
+    ],
 )
 def test_function_words_of_several_languages_are_recognized(word):
     assert is_function_word(word)
