@@ -16,6 +16,7 @@ belong to the model (`Answerability`). `python -m tools.quality calibration` fit
 """
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -28,9 +29,15 @@ from kebab.search.lexical import CAPITALISES_NOUNS, QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.reordering import DOCUMENTS, has_mostly_code
 from kebab.search.retrieval import RankedCandidates
-from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
+from kebab.search.snippet import (
+    PassageCache,
+    compute_coverage,
+    select_held,
+    weigh_keywords,
+)
 from kebab.text.language import is_dense, split_units
-from kebab.text.tokenizer import tokenize
+from kebab.text.normalize import normalize_for_index
+from kebab.text.tokenizer import tokenize, tokenize_unit
 from kebab.wire.search import ConfidenceName
 
 READ_LIMIT = 5
@@ -46,6 +53,7 @@ fair hit by words."""
 _LAST_RANK = 21
 """From this rank on the place of a passage among the words tells nothing more."""
 
+_find_katakana = re.compile("[ァ-ヺー]{2,}").findall
 _FEW = 20
 """So many passages tell half of what a large index tells about the usual cosine."""
 
@@ -103,6 +111,14 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
     intent = classify_intent(candidates.parsed)
     asks = 1 - intent.topic
     keywords = weigh_keywords(candidates.weighted.rarities)
+    plain = normalize_for_index(candidates.parsed.plain)
+    for unit in split_units(plain):
+        if unit.isalpha() and not unit.isascii() and not is_dense(unit):
+            folded, *accented = tokenize_unit(unit)
+            for other in accented if folded in keywords else ():
+                keywords.pop(other, None)
+    # Words of Katakana share bigrams by chance, so that one counts as a whole.
+    runs = [keywords.keys() & set(tokenize(run)) for run in _find_katakana(plain)]
     # A word of a topic that occurs nowhere counts twice: the others are often common ones.
     missed = absent & keywords.keys()
     keywords |= {term: keywords[term] * (1 + intent.topic) for term in missed}
@@ -115,11 +131,12 @@ def read_signals(candidates: RankedCandidates, passages: PassageCache) -> Answer
         near = 0.0 if model is None or cosine is None else model.cosine_scale.normalise(cosine)
         foreign = highest is not None and language.differs_from(chunk)
         held = select_held(keywords, passages.tokenize_passage(chunk))
+        held = held.difference(*(run for run in runs if not run <= held))
         rank = min(ranks.get(chunk.key, _LAST_RANK), _LAST_RANK)
         place, lacks = asks * (math.log(rank) - 1), asks * (not names <= held)
         # A guessed form counts as half of the word.
-        known = compute_coverage(keywords, held - candidates.parsed.guesses)
-        share = (known + compute_coverage(keywords, held)) / 2
+        known = compute_coverage(keywords, held - candidates.parsed.guesses, asks)
+        share = (known + compute_coverage(keywords, held, asks)) / 2
         evidence.append(PassageSignals(share, near, foreign, place, lacks))
     scores, rival = dict(candidates.ranked[:READ_LIMIT]), 1.0
     if first and scores[first[0].key] > 0:

@@ -149,10 +149,14 @@ def read(base):
 
 @pytest.mark.parametrize(
     ("question", "held"),
-    [("Wann laufen die Sicherungen?", True), ("Wann laufen die Sichtungen?", False)],
+    [
+        ("Wann laufen die Sicherungen?", True),
+        ("Wann laufen die Sichtungen?", False),
+        ("¿Dónde está el jardín?", True),
+    ],
 )
 def test_another_form_of_a_word_counts_as_held(base, read, question, held):
-    base.add("a.md", "Die Sicherung der Dokumente: sie laufen nachts um zwei.")
+    base.add("a.md", "Die Sicherung der Dokumente: sie laufen nachts um zwei. El jardín está aquí.")
 
     ((words, *_),) = read(question, Mode.LEXICAL).passages
 
@@ -197,6 +201,19 @@ def test_the_language_of_the_question_is_compared_with_the_passages(base, read, 
     base.add("a.md", _ENGLISH, lang="en")
 
     assert all(one.foreign for one in read(question).passages) is foreign
+
+
+@pytest.mark.parametrize(
+    ("text", "held"), [("ランチ", 1.0), ("ランプ", 0.0), ("東京タワー", 1 / 6)]
+)
+def test_a_word_of_katakana_counts_as_a_whole_and_every_bigram_of_a_topic_counts(
+    base, read, text, held
+):
+    base.add("a.md", "東京のランチとタワシ")
+
+    ((words, *_),) = read(text, Mode.LEXICAL).passages
+
+    assert words == pytest.approx(held)
 
 
 def test_two_bigrams_are_as_long_as_one_word(base, read):
