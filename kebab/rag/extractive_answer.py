@@ -30,7 +30,7 @@ from kebab.errors.catalog import DependencyMissing, EmbeddingUnavailable, TimedO
 from kebab.rag.engine import Doubt, DraftAnswer, check_quote, locate_terms
 from kebab.rag.prompt import Evidence, Quote, SupportingQuote
 from kebab.rag.values import find_facts
-from kebab.search.answerability import compute_relative_evidence
+from kebab.search.answerability import EXPONENT
 from kebab.search.rerank import compare_tokens
 from kebab.search.snippet import compute_coverage, select_held, weigh_keywords
 from kebab.text.language import is_function_word, iter_unit_matches, split_units
@@ -320,12 +320,14 @@ def rank_sentences(
     best = max((passage.score for passage in passages), default=0.0)
     candidates: list[ScoredSentence] = []
     for passage in passages:
-        chunk, passage_score = passage.chunk, compute_relative_evidence(passage.score, best)
+        chunk = passage.chunk
+        # The evidence as a share of the best.
+        share = (passage.score / best) ** (1 / EXPONENT) if best > 0 else 0.0
         context = collect_all_tokens((chunk.title, *chunk.heading_path))
         for unit in find_quote_units(chunk, passage.start, passage.start + len(passage.text)):
             own = collect_tokens(chunk.text[unit.start : unit.end])
             shares = (compute_coverage(keywords, one) for one in (own, own | context))
-            score = _WORD_WEIGHT * sum(shares) / 2 + _PASSAGE_WEIGHT * passage_score
+            score = _WORD_WEIGHT * sum(shares) / 2 + _PASSAGE_WEIGHT * share
             candidates.append(
                 ScoredSentence(
                     passage=passage,

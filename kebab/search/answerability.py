@@ -9,10 +9,8 @@ The signals of the first hits are read, and the estimate has two parts:
 - the probability that it is the first one. It falls as the score of the next hit comes near, and
   for described needs, which many passages are about.
 
-Their product is the answerability. Across languages, and for topics and needs, it is fair at least
-where the first part is, so that a hit among equals is not taken for none. The curves with vectors
-belong to the model (`Answerability`). `python -m tools.quality calibration` fits all of them; see
-`docs/notes/search-quality.md`.
+Their product is the answerability. The curves with vectors belong to the model (`Answerability`).
+`python -m tools.quality calibration` fits all of them; see `docs/notes/search-quality.md`.
 """
 
 import math
@@ -241,7 +239,7 @@ LEAST_SCORES: dict[ConfidenceName, float] = {"strong": 0.8, "fair": FAIR, "weak"
 _MOSTLY = 0.5
 """From this on a query describes a need."""
 
-_EXPONENT = 4
+EXPONENT = 4
 """Scores fall with this power of the evidence."""
 
 LEXICAL = AnswerabilityCurve(words=7.7, evidence=6.7, length=1.5, start=-8.2)
@@ -275,12 +273,7 @@ class Calibration(Struct, frozen=True):
             return self.answerability
         if self.best <= 0:
             return 0.0
-        return self.answerability * max(0.0, evidence / self.best) ** _EXPONENT
-
-
-def compute_relative_evidence(score: float, best: float) -> float:
-    """Return the evidence of a hit as a share of that of the best hit, from 0 to 1."""
-    return (score / best) ** (1 / _EXPONENT) if best > 0 else 0.0
+        return self.answerability * max(0.0, evidence / self.best) ** EXPONENT
 
 
 def classify_confidence(score: float) -> ConfidenceName:

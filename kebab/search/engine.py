@@ -61,16 +61,6 @@ class QueryResult(msgspec.Struct, frozen=True, dict=True):
         """The evidence of each chunk, the best chunk first."""
         return dict(self.candidates.ranked)
 
-    @cached_property
-    def highlight_weights(self) -> dict[str, float]:
-        """The weights of the tokens to highlight.
-
-        Beside a rare word, highlights of frequent words only distract.
-        """
-        weights = self.candidates.weighted.weights
-        least = max(weights.values(), default=0.0) * _HIGHLIGHT_SHARE
-        return {token: weight for token, weight in weights.items() if weight >= least}
-
     def score(self, key: Key) -> float:
         """Return the calibrated score of a chunk, 0 for one that the query did not find."""
         evidence = self.evidence.get(key)
@@ -167,7 +157,7 @@ class SearchEngine:
             left_out=left_out,
             degraded=tuple(degraded),
             revision=self._library.get_revision(),
-            timing_ms=timer.get_elapsed_ms(),
+            timing_ms=round(sum(stage.duration_ms for stage in timer.stages), 3),
             stages=tuple(timer.stages) if query.trace else (),
             term_rarities={term: rarity for some in rarities for term, rarity in some.items()},
             answerability=max(result.calibration.answerability for result in results),
@@ -294,10 +284,15 @@ class MergedRanking(msgspec.Struct, frozen=True, dict=True):
         return Match(result, result.evidence[key], scores[best], finders)
 
     def weigh_highlights(self, key: Key) -> Mapping[str, float]:
-        """Return the weights of the tokens of all queries that found a chunk, to highlight them."""
+        """Return the weights of the tokens of all queries that found a chunk, to highlight them.
+
+        Beside a rare word, highlights of frequent words only distract.
+        """
         weights: dict[str, float] = {}
         for index in reversed(self.find_match(key).queries):
-            weights |= self.results[index].highlight_weights
+            found = self.results[index].candidates.weighted.weights
+            least = max(found.values(), default=0.0) * _HIGHLIGHT_SHARE
+            weights |= {token: weight for token, weight in found.items() if weight >= least}
         return weights
 
 

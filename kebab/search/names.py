@@ -36,8 +36,6 @@ _CANDIDATE_LIMIT = 16
 
 _INFLECTED, _MISTYPED, _ELSEWHERE = 0.96, 0.95, 0.8
 """The weights of a name in other forms, of a mistyped word, and of one in another name or a folder.
-
-Of two names in other forms the one with the longer common beginning comes first.
 """
 
 _SHORTEST = 5
@@ -47,10 +45,7 @@ _GAIN = 2.5
 """What the best passage of a document gains for a whole name, at most up to the lead."""
 
 _FALL, _PROSE_FALL = 10.0, 5.0
-"""The gain falls with this power of the part of a name, and with the second more for prose.
-
-The words of titles are in the word index too, so half a name is no news.
-"""
+"""The gain falls with this power of the part of a name, and with the second more for prose."""
 
 _RESCUE = 0.5
 """What a document gains for words that occur in names only, as a share of the query."""
@@ -60,11 +55,8 @@ _WHOLE = 0.9
 """From this part on the query is the name, in other forms or with one wrong letter."""
 
 _LEAD, _LEAST_SCORE = 0.3, 0.8
-"""How far a document whose name the query is stands above all others, and its least score.
-
-The lead is beyond the reach of reranking, and small, because the scores of the other hits depend on
-their distance from the first.
-"""
+"""How far a document whose name the query is stands above all others, and its least score: beyond
+the reach of reranking, but the scores of the other hits depend on their distance from it."""
 
 
 class NameMatch(NamedTuple):

@@ -207,16 +207,11 @@ _UNKNOWN_SHARE = 0.9
 """The lexical share for a query in a language that the model does not know."""
 
 _PLACE_GAIN = 2.0
-"""A passage without a vector keeps its place in full from half of the strength of good words.
-
-Across languages the passages that share a word are seldom right.
-"""
+"""A passage without a vector keeps its place in full from half of the strength of good words."""
 
 _FOREIGN_EVIDENCE = 0.2
-"""The lexical evidence of a passage whose language the query does not share.
-
-It is what the best wrong passages in the language of the query have.
-"""
+"""The lexical evidence of a passage whose language the query does not share: what the best wrong
+passages in its language have."""
 
 _JUDGED = 30
 """How many of the nearest passages are judged by their language."""

@@ -1,23 +1,12 @@
 """Changes the places of candidates: of source code, of long documents, and of bare passages.
 
-Passages of code share more words with each other than those of prose, so the first hits of a query
-often come from one file, from its tests, or from the page that documents it. Where code is among
-the best candidates, their order takes into account:
-
-- the other passages of the file that match, and the words of its name;
-- the names of the symbols and constants that a passage defines;
-- the kind of file: tests, examples, copies and generated files, and documents beside code;
-- the symbol that a query is, whose definition comes before its uses;
-- the passages of the same file that come before.
-
-Questions over many long documents, such as the documentation of a program, have passages of similar
-scores in several documents. There the best passages of the documents change places by the ranks of
-their documents. Passages of other notes keep their order. `docs/notes/search-quality.md` has the
-figures.
-
-A bare passage is nothing but properties, headings, definitions of links, or links to elsewhere.
-Where another passage of the document holds the same words of the query, a reader is better served
-by that one.
+Passages of code share more words with each other than those of prose. So where code is among the
+best candidates, the names of files and symbols count, and the kind of file. Questions over many
+long documents, such as the documentation of a program, have passages of similar scores in several
+documents. There the best passages change places by the ranks of their documents. A bare passage is
+nothing but properties, headings, definitions of links, or links to elsewhere. Where another passage
+of the document holds the same words of the query, a reader is better served by that one.
+`docs/notes/search-quality.md` has the figures.
 """
 
 import re
@@ -28,6 +17,7 @@ from pathlib import PurePosixPath
 from kebab.core.chunks import DocId, DocNumber, Key, KeyedScore, is_front_matter
 from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
+from kebab.search.lexical import find_code_words
 from kebab.search.query_parser import ParsedQuery, is_identifier
 from kebab.search.ranking import Scores
 from kebab.search.snippet import PassageCache
@@ -55,6 +45,9 @@ in all of them."""
 
 _ABBREVIATED, _LEAST_LETTERS = 0.8, 3
 """The weight of a word whose beginning is in a name, as `max` for maximum, and its least length."""
+
+_RELATED = 0.5
+"""The weight of a word in whose place a name has another one, as `lease` for lock."""
 
 _DEFINITION = 1.0
 """What a definition gains when the query is its name."""
@@ -256,11 +249,14 @@ def _measure_held(name: str, rarities: Mapping[str, float]) -> float:
     """Return the share of the query, by rarity, that is in the name of a file or in a heading."""
     tokens = collect_tokens(name)
     begun = tuple(token for token in tokens if len(token) >= _LEAST_LETTERS)
-    held = sum(
-        weight if term in tokens else _ABBREVIATED * weight
-        for term, weight in rarities.items()
-        if term in tokens or term.startswith(begun)
-    )
+    held = 0.0
+    for term, weight in rarities.items():
+        if term in tokens:
+            held += weight
+        elif term.startswith(begun):
+            held += _ABBREVIATED * weight
+        elif not tokens.isdisjoint(find_code_words(term)):
+            held += _RELATED * weight
     return held / (sum(rarities.values()) or 1.0)
 
 
@@ -268,8 +264,7 @@ _MERGED = 20
 """How many of the best candidates are compared by their documents."""
 
 _DAMPING = 10
-"""A rank r counts 1 / (r + 10): reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009).
-Values from 3 to 60 change page hit@1 by .01 at most."""
+"""A rank r counts 1 / (r + 10): reciprocal rank fusion (Cormack et al., SIGIR 2009)."""
 
 _MANY_DOCUMENTS, _LONG = 100, 2
 """How many documents the candidates have at least, and how many candidates each has on average.
@@ -313,9 +308,8 @@ _PLACE = 3
 def place_nearest(ranked: Sequence[KeyedScore], nearest: Sequence[KeyedScore]) -> dict[Key, float]:
     """Return the first candidates, the nearest by meaning at the third place at the latest.
 
-    On a page that shall answer by itself the first three have a text. A question in other words
-    than the passage that answers finds it by meaning only, and the sum of both channels puts it
-    behind passages that share common words with the question.
+    On a page that shall answer by itself the first three have a text, and a question in other words
+    than its answer finds that by meaning only.
     """
     first = [key for key, _ in ranked[:_PLACE]]
     if not nearest or len(first) < _PLACE or nearest[0][0] in first:

@@ -38,11 +38,7 @@ _REACH = 0.2
 """Candidates whose evidence is further below the best are not reranked: few would become first."""
 
 _UNASKED_LIMIT, _UNASKED_REACH = 4, 0.06
-"""The same where nobody asks for it, so that a search stays fast.
-
-280 questions in four languages on English text: hit@1 .789 without, .846 with these, which compare
-2 passages on average, and .854 with eight.
-"""
+"""The same where nobody asks for it, so that a search stays fast."""
 
 NAME = "rerank"
 """The name of the boost, of the stage, and of the channel that is degraded."""

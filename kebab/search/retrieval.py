@@ -70,7 +70,7 @@ class StageTimer:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._start = self._last = clock()
+        self._last = clock()
         self.stages: list[TraceStage] = []
 
     def record(self, stage: str, candidates: int, note: str = "") -> None:
@@ -81,10 +81,6 @@ class StageTimer:
             TraceStage(stage=stage, duration_ms=cost, candidates=candidates, note=note)
         )
         self._last = now
-
-    def get_elapsed_ms(self) -> float:
-        """Return how long the search has taken."""
-        return round((self._clock() - self._start) * 1000, 3)
 
 
 class ChannelResults:
@@ -162,6 +158,9 @@ class RankedCandidates(Struct, frozen=True, kw_only=True):
             else UNSET,
         )
 
+
+_READ = 10
+"""So many passages tell whether words of code are looked for."""
 
 _LEAST_HELD = 0.25
 """The least lexical evidence of the best passage, below which ranks by words say little."""
@@ -244,6 +243,9 @@ class Ranker:
         named = NameMatches()
         if mode is not Mode.VECTOR:
             found = lexical.search_lexical(self._library, parsed, weighted, CANDIDATE_LIMIT)
+            first = passages.load_chunks([key for key, _ in found[:_READ]])
+            if reordering.has_mostly_code(first):
+                found = lexical.search_code(self._library, parsed, found, CANDIDATE_LIMIT)
             timer.record("lexical", len(found), f"{len(weighted.terms)} terms")
             named = match_names(self._library, parsed, weighted)
             timer.record("names", len(named.documents))

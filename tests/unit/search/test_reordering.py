@@ -119,6 +119,7 @@ def test_the_words_of_the_query_are_looked_for_in_the_path():
         ("b.h", 0.6, "", "#define IDLE_SOCKETS 5"),
         ("b.c", 0.6, "", "static const char *idle_sockets[2] = {"),
         ("b.ts", 0.6, "f", "  idleSock: number = 5;"),
+        ("b.py", 0.6, "shutdown_unused_connection"),
     ],
 )
 def test_what_a_passage_defines_counts_by_its_name(row):

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from kebab.core.media import MARKDOWN, SOURCE
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search.answerability import should_rerank
 from kebab.search.retrieval import Ranker, StageTimer, VectorRetriever
@@ -49,6 +50,14 @@ def test_unless_told_otherwise_a_search_reranks_questions_with_vectors(base, tex
 
 def _keys(ranking):
     return [key for key, _ in ranking.ranked]
+
+
+@pytest.mark.parametrize(("suffix", "media", "count"), [("c", SOURCE, 2), ("md", MARKDOWN, 1)])
+def test_code_is_also_found_by_what_it_writes_for_a_word(base, suffix, media, count):
+    base.add(f"a.{suffix}", "the lock is taken", media=media)
+    base.add(f"b.{suffix}", "lease = 5", media=media)
+
+    assert len(_rank(base, "how long is a lock held", Mode.LEXICAL).ranked) == count
 
 
 def test_each_mode_searches_its_channels(base):
