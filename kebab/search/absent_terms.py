@@ -24,7 +24,13 @@ from msgspec import Struct
 
 from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
-from kebab.search.lexical import CAPITALISES_NOUNS, list_forms, quote_phrase, quote_term
+from kebab.search.lexical import (
+    CAPITALISES_NOUNS,
+    is_cased_name,
+    list_forms,
+    quote_phrase,
+    quote_term,
+)
 from kebab.search.query_parser import ParsedQuery, is_question, list_words
 from kebab.search.retrieval import RankedCandidates
 from kebab.search.snippet import PassageCache, cut_ending
@@ -117,7 +123,25 @@ def find_absent_terms(
         for phrase in unheld
         if not bool(library.search_lexical(quote_phrase(phrase), parsed.filters, 1))
     ]
-    return tuple(dict.fromkeys((*known.list_absent(parsed.words), *phrases)))
+    names = _find_absent_names(library, candidates)
+    return tuple(dict.fromkeys((*known.list_absent(parsed.words), *names, *phrases)))
+
+
+_LONGEST_PART = 5
+"""A longer part of a name may stand for it, as `Postgres` for `PostgreSQL`."""
+
+
+def _find_absent_names(library: "SqliteReader", candidates: RankedCandidates) -> Iterator[str]:
+    """Yield the names for which other words were searched, unless these stand side by side."""
+    parsed = candidates.parsed
+    known = candidates.named.tokens.union(term.text for term in parsed.terms)
+    for name in filter(is_cased_name, parsed.words):
+        *parts, whole = tokenize(name[:-1] if name.endswith("s") and name[:-1].isupper() else name)
+        if whole in known or any(len(part) > _LONGEST_PART for part in parts):
+            continue
+        match = " OR ".join(quote_term(Term(one)) for one in (whole, " ".join(parts)) if one)
+        if not library.search_lexical(match, parsed.filters, 1):
+            yield name
 
 
 _RARE_NAME, _RARE_WORD = 4.6, 5.5

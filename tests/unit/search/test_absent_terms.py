@@ -32,6 +32,8 @@ def test_words_that_occur_nowhere_are_reported_as_they_are_written(base, text, a
     [
         ("snakeCase", ()),
         ("snakecase", ()),
+        ("CaseSnake", ("CaseSnake",)),
+        ("SNAK", ("SNAK",)),
         ("case-snake", ()),
         ("snake_zebra", ("snake_zebra",)),
         ("docs/snake.zebra", ("docs", "snake.zebra")),
