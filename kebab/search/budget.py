@@ -5,11 +5,8 @@ text, and what room they leave is given to the others, whose passages grow by th
 them, as far as their section or symbol reaches.
 
 The budget bounds the text that a reader of the page gets: for each hit its reference, its headings
-and its snippet or passage, and once the query and the lines around the hits. Ids, scores, times and
-the names of fields in JSON do not count.
-
-The estimate is rather too high than too low, so that a budget holds for most language models
-(`docs/notes/agents.md`).
+and its snippet or passage, and once the query and the lines around the hits. The estimate is rather
+too high than too low, so that it holds for most language models (`docs/notes/agents.md`).
 """
 
 import re
@@ -123,7 +120,7 @@ _FEW, _MORE_TEXTS = 2, 2
 """Where so few hits are better than weak, the answer, or a part of it, is often in a weak one, and
 so many of these have their text."""
 
-_GROWN_TOKENS, _GROWN_PAGE_TOKENS = 700, 1000
+_GROWN_TOKENS, _GROWN_PAGE_TOKENS = 400, 1000
 """The most estimated tokens of a text that grows, and of its page where the request sets none."""
 
 _BLANK_LINES = 2
@@ -238,7 +235,7 @@ def _grow_passage(
     return chunk._replace(text=text, context=parts[0].context, start_line=start, end_line=end)
 
 
-_MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 120, 12
+_MOST_CONSTANTS, _LONGEST_CONSTANT, _MOST_NAMES = 2, 140, 12
 """How many constants a passage of code has, how long their lines are, and how many of its names
 are looked up."""
 
@@ -274,17 +271,20 @@ def _find_constants(
 ) -> dict[str, str]:
     """Return the lines that give names of a passage a value, those of other files with their place.
 
-    A name is a constant outside of all symbols, and where it is declared unless it begins small.
-    The nearest file counts; where it is not clear which value a name has, it has none.
+    A name is a constant outside of all symbols, in one around the passage, and where it is declared
+    unless it begins small. The nearest file counts; where it is not clear which value a name has,
+    it has none.
     """
     found: dict[str, tuple[float, str, str]] = {}
     for holder in (chunk, *holders):
         is_own = holder.doc_id == chunk.doc_id
+        around = [chunk.heading_path[:depth] for depth in range(len(chunk.heading_path))]
+        is_outer = not holder.heading_path or (is_own and holder.heading_path in around)
         near = float("inf") if is_own else len(commonpath((f"/{chunk.path}", f"/{holder.path}")))
         for one in re.finditer(CONSTANT, holder.text):
             name, line = one["name"], one[0].strip()
             is_constant = name.isupper() or (name[0].isupper() and one["words"])
-            if name not in names or (holder.heading_path and not is_constant):
+            if name not in names or not (is_constant or is_outer):
                 continue
             number = holder.start_line + holder.text.count("\n", 0, one.start())
             is_hidden = holder is chunk or len(line) > _LONGEST_CONSTANT

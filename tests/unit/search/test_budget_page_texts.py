@@ -169,6 +169,19 @@ def test_a_passage_of_code_names_the_lines_of_its_symbol():
     assert Section("", media="text/x-python").grow(0)[0].symbol is None
 
 
+def test_a_passage_of_code_has_the_fields_of_the_class_around_it():
+    section = Section("", "", media="text/x-python")
+    outer, own = section.chunks
+    field, shown = outer._replace(text="maxLines = 5"), own._replace(text="if maxLines:")
+    contexts = []
+    for around in (("A",), ("A", "f"), ("B",)):
+        field = field._replace(heading_path=around, doc_id=own.doc_id)
+        section.chunks[:] = [field, shown._replace(heading_path=("A", "f"))]
+        contexts.append(section.grow(1, score=0.1)[0].chunk.context)
+
+    assert contexts == ["1: maxLines = 5", "", ""]
+
+
 @pytest.mark.parametrize("form", ["{} = 5", "#define {} 5", "# define {}\t(5 * 2)"])
 def test_a_passage_of_code_has_the_constants_that_it_names_and_the_query_asks_for(form):
     section = Section("", "f", "g", media="text/x-python")
