@@ -79,6 +79,7 @@ def render_compact(
     is_weak = bool(hits) and hits[0].confidence == "weak"
     listed = [hit for hit in weaker if hit.text or not is_weak]
     hits, unlisted = hits + listed, len(weaker) - len(listed)
+    hits = [hit for hit in hits if hit.text or not any(_contains(other, hit) for other in hits)]
     folder = hits[0].source if hits else ""
     count = pluralize(len(hits), "passage") if hits else "no passages"
     place = f" in {clean(folder)}" if folder else ""
@@ -102,7 +103,7 @@ def render_compact(
             yield from ("", _render_head(hit, canvas, reference))
             same = canvas.dim(f"the same text as {earlier}")
             yield from _render_text(hit, canvas) if earlier == reference else (same,)
-        elif not any(_contains(other, hit) for other in hits):
+        else:
             known = references.setdefault(hit.doc_id, [])
             place = find_fragment(reference) if known else reference
             known.append(_render_head(hit, canvas, place or reference))

@@ -36,6 +36,13 @@ def test_shared_values_appear_once_and_a_passage_keeps_its_lines():
     ]
 
 
+def test_a_passage_inside_of_another_one_is_not_counted():
+    lines = drawn(passage(), passage(13, 13, None))
+
+    assert lines[0].startswith("1 passage in notes ")
+    assert len(lines) == 5
+
+
 def test_headings_that_a_reference_to_a_section_names_are_not_repeated():
     uri = "a.html#What%20is%20it%3F/Rules"
     section = SectionCitation(path="a.html", uri=uri, section=SectionSpan(title="Rules"))
