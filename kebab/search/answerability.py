@@ -45,8 +45,7 @@ _LEADING = 2
 """How many of the first hits tell whether a search goes across languages."""
 
 _BIGRAM = 0.5
-"""The words that a bigram counts. With 1 twice as many Japanese questions on other articles have a
-fair hit by words."""
+"""The words that a bigram counts."""
 
 _LAST_RANK = 21
 """From this rank on the place of a passage among the words tells nothing more."""

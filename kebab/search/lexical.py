@@ -131,10 +131,6 @@ def search_lexical(
     return library.search_lexical(match, parsed.filters, limit) if match else []
 
 
-_LEAST_ALIKE = 3
-"""A word and its stem begin with so many equal letters."""
-
-
 def search_code(
     library: "SqliteReader", parsed: ParsedQuery, found: Sequence[KeyedScore], limit: int
 ) -> list[KeyedScore]:
@@ -157,7 +153,8 @@ def search_code(
 def find_code_words(token: str) -> frozenset[str]:
     """Return the tokens that code uses for that of a word: `max` and `limit` for `largest`."""
     rows = (f" {word} {others}" for word, others in load_words("code_words").items())
-    likely = (row.split() for row in rows if f" {token[:_LEAST_ALIKE]}" in row)
+    beginning = f" {token[:3]}"  # which a word and its stem have in common
+    likely = (row.split() for row in rows if beginning in row)
     related = ({tokenize_unit(one)[0] for one in row} for row in likely)
     return frozenset().union(*(tokens for tokens in related if token in tokens))
 

@@ -35,13 +35,11 @@ LEXICAL_SHARE = 0.5
 """The share of keywords where vectors are known too; anything from .4 to .6 is within .01."""
 
 MIN_SCORE = 0.3
-"""Below it documents have little in common. Of 60 pages of six projects' documentation, the nearest
-page of another project is above it for 45 %, the nearest of the same project for more than 90 %."""
+"""Below it documents have little in common; the nearest ones of one project are mostly above it."""
 
 SURE_SCORE, MIN_SHARED = 0.4, 0.15
-"""Below the first, documents in one language must share keywords to the extent of the second.
-Of 30 documents of three projects (multilingual-e5-small) the nearest of the same project stays for
-27 (without this rule 30), and the nearest of another project for 7 (28)."""
+"""Below the first, documents in one language must share keywords to the extent of the second, as
+the nearest ones of other projects seldom do."""
 
 MIN_LEXICAL_SCORE = 0.1
 """The same for keywords alone, whose scores are lower."""
