@@ -36,9 +36,10 @@ from kebab.chunk.sections import (
     make_anchor,
 )
 from kebab.core.documents import DocumentDetail, check_freshness
+from kebab.core.files import quote_path
 from kebab.core.media import CitationKind, get_media_type
 from kebab.errors.system import escape_undecodable
-from kebab.search.citations import build_file_path, cite_chunk, format_reference, quote_path
+from kebab.search.citations import build_file_path, cite_chunk, format_reference
 from kebab.text.model_input import estimate_tokens
 from kebab.wire.fetch import FetchList, FetchRequest
 from kebab.wire.library import FetchKind, FetchResult

@@ -37,7 +37,8 @@ def get_hits_path(settings: Settings) -> Path:
 
 def store_hits(settings: Settings, reply: "SearchResponse") -> None:
     """Replace the stored hits; a state folder that cannot be written changes nothing."""
-    from kebab.search.citations import locate_hit, quote_path
+    from kebab.core.files import quote_path
+    from kebab.search.citations import locate_hit
 
     rows = []
     for hit in reply.hits:  # with the absolute path of its file, where it has one

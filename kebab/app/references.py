@@ -18,9 +18,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kebab.core.chunks import ChunkId, DocId
 from kebab.core.documents import AmbiguousName, DocumentDetail, DocumentName, StoredDocument
-from kebab.core.files import MEMBER_MARK, add_working_folder, is_below, join_root, resolve_links
+from kebab.core.files import (
+    MEMBER_MARK,
+    add_working_folder,
+    decode_percent,
+    is_below,
+    join_root,
+    quote_path,
+    resolve_links,
+)
 from kebab.errors.system import build_read_error, escape_undecodable
-from kebab.search.citations import decode_percent, format_reference, quote_path
+from kebab.search.citations import format_reference
 from kebab.wire.record import LookupFault, NotFound
 
 if TYPE_CHECKING:

@@ -1,10 +1,16 @@
-"""Declares the files that a scan finds, its rules, and what it leaves out; settings of OCR."""
+"""Declares the files that a scan finds, its rules, and what it leaves out; settings of OCR.
+
+Paths are joined, compared, and written in references.
+"""
 
 import json
 import os
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
+from urllib.parse import unquote_to_bytes
 
 from msgspec import Struct, field, to_builtins
 
@@ -260,3 +266,32 @@ class ScanResult(Struct):
         """Record a path that cannot be read."""
         self.skips.add("unreadable", path)
         self.unreadable.append(path)
+
+
+_RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
+_PLAIN = re.compile(r"[\w./@+~,=-]*", re.ASCII)
+"""What most paths consist of; none of it is escaped."""
+
+
+def quote_path(path: str) -> str:
+    """Return a path with reserved, blank and invisible characters escaped for an IRI."""
+    if _PLAIN.fullmatch(path):
+        return path
+    parts: list[str] = []
+    for char in path:
+        visible = " " < char < "\x7f" or unicodedata.category(char)[0] not in "CZ"
+        if visible and char not in _RESERVED:
+            parts.append(char)
+        else:
+            parts += (f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))
+    return "".join(parts)
+
+
+def decode_percent(text: str) -> str:
+    """Return text with its percent escapes decoded; escapes that are not UTF-8 stay."""
+    if "%" not in text:
+        return text
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        return text

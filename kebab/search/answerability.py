@@ -27,12 +27,7 @@ from kebab.search.lexical import CAPITALISES_NOUNS, QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
 from kebab.search.reordering import DOCUMENTS, has_mostly_code
 from kebab.search.retrieval import RankedCandidates
-from kebab.search.snippet import (
-    PassageCache,
-    compute_coverage,
-    select_held,
-    weigh_keywords,
-)
+from kebab.search.snippet import PassageCache, compute_coverage, select_held, weigh_keywords
 from kebab.text.language import is_dense, split_units
 from kebab.text.normalize import normalize_for_index
 from kebab.text.tokenizer import tokenize, tokenize_unit

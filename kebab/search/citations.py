@@ -4,18 +4,15 @@ A `Place` is the `number` of a page, a slide or a notebook's cell. Only that of 
 its first one, with the `columns` (`A:F`) and the name of the sheet as `label`.
 """
 
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import unquote_to_bytes
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from kebab.core.chunks import Place
 from kebab.core.documents import PUBLISHED_ROOT, STDIN, StoredDocument
-from kebab.core.files import join_root
+from kebab.core.files import join_root, quote_path
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import Hit, StoredChunk
 from kebab.wire.record import (
@@ -36,10 +33,6 @@ from kebab.wire.record import (
 
 if TYPE_CHECKING:
     from kebab.wire.search import SearchHit
-
-_RESERVED = frozenset("%#?\\\"<>^`{}|[]()*' ")
-_PLAIN = re.compile(r"[\w./@+~,=-]*", re.ASCII)
-"""What most paths consist of; none of it is escaped."""
 
 
 def cite_chunk(chunk: StoredChunk, first: int | None = None, last: int | None = None) -> Citation:
@@ -173,27 +166,3 @@ def find_fragment(uri: str) -> str:
     """Return the place that a URI of a citation names, with its `#`; empty for a whole file."""
     _, mark, place = uri.partition("#")
     return mark + place
-
-
-def quote_path(path: str) -> str:
-    """Return a path with reserved, blank and invisible characters escaped for an IRI."""
-    if _PLAIN.fullmatch(path):
-        return path
-    parts: list[str] = []
-    for char in path:
-        visible = " " < char < "\x7f" or unicodedata.category(char)[0] not in "CZ"
-        if visible and char not in _RESERVED:
-            parts.append(char)
-        else:
-            parts += (f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))
-    return "".join(parts)
-
-
-def decode_percent(text: str) -> str:
-    """Return text with its percent escapes decoded; escapes that are not UTF-8 stay."""
-    if "%" not in text:
-        return text
-    try:
-        return unquote_to_bytes(text).decode()
-    except UnicodeDecodeError:
-        return text

@@ -1,12 +1,19 @@
 """Changes the places of candidates: of source code, of long documents, and of bare passages.
 
-Passages of code share more words with each other than those of prose. So where code is among the
-best candidates, the names of files and symbols count, and the kind of file. Questions over many
-long documents, such as the documentation of a program, have passages of similar scores in several
-documents. There the best passages change places by the ranks of their documents. A bare passage is
-nothing but properties, headings, definitions of links, or links to elsewhere. Where another passage
-of the document holds the same words of the query, a reader is better served by that one.
-`docs/notes/search-quality.md` has the figures.
+Passages of code share more words with each other than those of prose, so the first hits of a query
+often come from one file, from its tests, or from the page that documents it. Where code is among
+the best candidates, their order takes into account:
+
+- the other passages of the file that match, and the words of its name;
+- the names of the symbols and constants that a passage defines;
+- the kind of file: tests, examples, copies and generated files, and documents beside code;
+- the symbol that a query is, whose definition comes before its uses.
+
+Questions over many long documents, such as the documentation of a program, have passages of similar
+scores in several documents. There the best passages change places by the ranks of their documents.
+A bare passage is nothing but properties, headings, definitions of links, or links to elsewhere;
+another passage of the document with the same words is better. `docs/notes/search-quality.md` has
+the figures.
 """
 
 import re

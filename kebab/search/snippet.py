@@ -21,12 +21,7 @@ from kebab.text.language import (
     split_units,
 )
 from kebab.text.names import list_title_texts
-from kebab.text.normalize import (
-    load_words,
-    merge_spans,
-    normalize_for_index,
-    trim_span,
-)
+from kebab.text.normalize import load_words, merge_spans, normalize_for_index, trim_span
 from kebab.text.sentences import find_sentence_starts
 from kebab.text.tokenizer import collect_all_tokens, tokenize, tokenize_unit
 

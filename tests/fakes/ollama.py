@@ -6,7 +6,6 @@
 It refuses what Ollama refuses, in Ollama's words, and remembers what it was asked.
 """
 
-import threading
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -33,7 +32,7 @@ from tests.fakes.ollama_wire import (
     build_details,
     build_tag,
 )
-from tests.fakes.play import Asked, Pause, Play, Stage, stage
+from tests.fakes.play import Asked, Pause, Play, Staged, stage
 
 __all__ = [
     "Answer",
@@ -52,8 +51,8 @@ _CALLS = (CHAT, SHOW)
 _NOTHING = dict.fromkeys(METRICS, 0)
 
 
-@dataclass
-class FakeOllama:
+@dataclass(kw_only=True)
+class FakeOllama(Staged):
     """The script and the record of one server."""
 
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -62,13 +61,6 @@ class FakeOllama:
     prefix: str = ""
     models: dict[str, Model] = field(default_factory=dict)
     _scripts: dict[str, deque[Step]] = field(default_factory=lambda: defaultdict(deque))
-    _stage: Stage | None = None
-
-    @property
-    def stage(self) -> Stage:
-        """The server at work."""
-        assert self._stage, "not serving"
-        return self._stage
 
     @property
     def port(self) -> int:
@@ -81,19 +73,9 @@ class FakeOllama:
         return f"http://127.0.0.1:{self.port}{self.prefix}"
 
     @property
-    def asked(self) -> list[Asked]:
-        """Every request, in order."""
-        return self.stage.asked
-
-    @property
     def requests(self) -> list[tuple[str, str, str]]:
         """Method, path and `Host` of everything that was asked."""
         return [(one.method, one.path, one.headers.get("host", "")) for one in self.asked]
-
-    @property
-    def hung_up(self) -> threading.Event:
-        """Set when some client was gone before the server was done."""
-        return self.stage.hung_up
 
     @property
     def unplayed(self) -> int:

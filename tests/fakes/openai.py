@@ -6,7 +6,6 @@
 It refuses what such a server refuses, in that server's words, and remembers what it was asked.
 """
 
-import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from tests.fakes.openai_script import (
     Wording,
     build_json_answer,
 )
-from tests.fakes.play import Asked, Pause, Play, Stage, stage
+from tests.fakes.play import Asked, Pause, Play, Staged, stage
 
 __all__ = [
     "FAILURES",
@@ -51,8 +50,8 @@ _FIELDS = {
 _ROLES = {"system", "user", "assistant"}
 
 
-@dataclass
-class FakeOpenAi:
+@dataclass(kw_only=True)
+class FakeOpenAi(Staged):
     """The script and the record of one server."""
 
     models: tuple[str, ...]
@@ -66,28 +65,11 @@ class FakeOpenAi:
     answers: dict[str, Step] = field(default_factory=dict)
     """Answers that stay, by path: they come before the script."""
     _script: deque[Step] = field(default_factory=deque)
-    _stage: Stage | None = None
-
-    @property
-    def stage(self) -> Stage:
-        """The server at work."""
-        assert self._stage, "not serving"
-        return self._stage
 
     @property
     def url(self) -> str:
         """The base URL."""
         return f"http://127.0.0.1:{self.stage.port}{self.prefix}"
-
-    @property
-    def asked(self) -> list[Asked]:
-        """Every request, in order."""
-        return self.stage.asked
-
-    @property
-    def hung_up(self) -> threading.Event:
-        """Set when some client was gone before the server was done."""
-        return self.stage.hung_up
 
     @property
     def unplayed(self) -> int:
@@ -160,7 +142,9 @@ def fake_openai(
     schemas: bool = True,
 ) -> Iterator[FakeOpenAi]:
     """Serve until the block ends."""
-    fake = FakeOpenAi(models, kind, key, prefix, counts, schemas)
+    fake = FakeOpenAi(
+        models=models, kind=kind, key=key, prefix=prefix, counts=counts, schemas=schemas
+    )
     with stage(fake.play) as fake._stage:
         yield fake
 

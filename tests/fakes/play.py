@@ -101,6 +101,29 @@ def stage(script: Script) -> Iterator[Stage]:
         raise open_stage.faults[0]
 
 
+@dataclass
+class Staged:
+    """A fake server: where it listens, and what it was asked."""
+
+    _stage: Stage | None = field(default=None, init=False)
+
+    @property
+    def stage(self) -> Stage:
+        """The server at work."""
+        assert self._stage, "not serving"
+        return self._stage
+
+    @property
+    def asked(self) -> list[Asked]:
+        """Every request, in order."""
+        return self.stage.asked
+
+    @property
+    def hung_up(self) -> threading.Event:
+        """Set when some client was gone before the server was done."""
+        return self.stage.hung_up
+
+
 class _Server(ThreadingHTTPServer):
     daemon_threads = False
     block_on_close = True

@@ -53,11 +53,13 @@ class ScriptedWorker:
     """Plans a unit for each word of a text; the first needs no model.
 
     A word is a number of items, `cut` an exhausted unit with one item, and `stop` asks for the end
-    of the work. While `down`, units that need the model fail, and while `confused`, `odd` has no
+    of the work. While `down`, units that need the model fail, while `left`, the user interrupts
+    them, and while `confused`, `odd` has no
     usable answer. Otherwise it has one item, and `cut` two.
     """
 
     down: bool = False
+    left: bool = False
     confused: bool = True
     cancel: Cancel = field(default_factory=Cancel)
     worked: list[tuple[str, int]] = field(default_factory=list)
@@ -72,8 +74,8 @@ class ScriptedWorker:
     def work(self, document: ReviewDocument, unit: Unit) -> UnitResult:
         """Return the items of a word; those of all units have different places."""
         index = unit.start
-        if index and self.down:
-            raise DOWN
+        if index and (self.down or self.left):
+            raise DOWN if self.down else KeyboardInterrupt
         self.worked.append((document.source.doc_path, index))
         word = document.text.split()[index]
         if word == "stop":

@@ -19,6 +19,7 @@ from kebab.llm.chat import OpenAiChat, embed_texts
 from kebab.llm.endpoint import ApiKey, parse_base_url
 from tests.live.llama_server import ALIAS, UnavailableError, run_server
 from tests.live.tiny_gguf import write_embedding_model
+from tests.ports.language_models import stop_after
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("llama")]
 
@@ -42,18 +43,6 @@ def build_model(server, deadlines=DEADLINES, *, name=ALIAS, key=None):
 
 def ask(model, text, on_text=lambda piece: None, max_tokens=24):
     return model.chat([Message("user", text)], max_tokens=max_tokens, on_text=on_text)
-
-
-def raise_after(count, reason):
-    """Return a listener that raises the reason at its n-th piece."""
-    heard: list[str] = []
-
-    def on_text(piece):
-        heard.append(piece)
-        if len(heard) == count:
-            raise reason
-
-    return on_text
 
 
 def test_a_server_that_a_signal_ends_is_unavailable(tmp_path):
@@ -125,7 +114,7 @@ def test_an_answer_that_fills_the_window_is_cut_off(start_llama):
 @pytest.mark.parametrize("reason", [EnoughError(), KeyboardInterrupt()], ids=["left", "interrupt"])
 def test_a_listener_that_raises_ends_the_servers_work(llama, reason):
     with pytest.raises(type(reason)) as raised:
-        ask(build_model(llama), STORY, raise_after(2, reason), max_tokens=800)
+        ask(build_model(llama), STORY, stop_after(2, reason), max_tokens=800)
 
     assert raised.value is reason
     assert llama.wait_until_idle(SOON_S)

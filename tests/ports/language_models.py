@@ -105,6 +105,18 @@ class Subject(Protocol):
         """Return what the server did not understand of all it was asked, and passed over."""
 
 
+def stop_after(count: int, reason: BaseException) -> Callable[[str], None]:
+    """Return a listener that raises the reason at its n-th piece."""
+    heard: list[str] = []
+
+    def on_text(piece: str) -> None:
+        heard.append(piece)
+        if len(heard) == count:
+            raise reason
+
+    return on_text
+
+
 Opener: TypeAlias = Callable[[Llm], AbstractContextManager[Subject]]
 
 

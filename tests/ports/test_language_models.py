@@ -21,7 +21,14 @@ from kebab.errors.catalog import (
 from kebab.llm.chat import MAX_TOKEN_CHARS
 from tests.fakes.dead_ends import never_accepting, refusing
 from tests.fakes.waiting import PATIENCE_S, wait_until
-from tests.ports.language_models import ADAPTERS, DIALECTS, PATIENT, SUBJECTS, Speech
+from tests.ports.language_models import (
+    ADAPTERS,
+    DIALECTS,
+    PATIENT,
+    SUBJECTS,
+    Speech,
+    stop_after,
+)
 
 MESSAGES = [
     Message("system", "Answer from the passages."),
@@ -117,18 +124,6 @@ def assert_works(subject):
     """Assert that a question is answered now."""
     subject.says(Speech())
     assert ask(subject).text == "Hello world"
-
-
-def stop_after(count, reason):
-    """Return a listener that raises the reason at its n-th piece."""
-    heard = []
-
-    def on_text(piece):
-        heard.append(piece)
-        if len(heard) == count:
-            raise reason
-
-    return on_text
 
 
 def test_a_model_has_a_name_and_a_window(subject):

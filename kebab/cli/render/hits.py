@@ -14,9 +14,10 @@ from kebab.cli.render.canvas import (
     truncate,
 )
 from kebab.cli.render.excerpt import INDENT, MOST_LINES, render_excerpt
+from kebab.core.files import decode_percent
 from kebab.core.media import MARKDOWN
 from kebab.core.queries import FILTERS
-from kebab.search.citations import decode_percent, find_fragment, get_cited_lines, locate_hit
+from kebab.search.citations import find_fragment, get_cited_lines, locate_hit
 from kebab.wire.coverage import (
     describe_absent_words,
     describe_gaps,

@@ -23,7 +23,8 @@ from kebab.cli.render.hits import (
     note_origin,
     render_unmatched_filters,
 )
-from kebab.search.citations import decode_percent, get_cited_lines
+from kebab.core.files import decode_percent
+from kebab.search.citations import get_cited_lines
 from kebab.wire.coverage import describe_gaps, pluralize
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult

@@ -28,7 +28,7 @@ from kebab.cli.render.canvas import (
     clean_lines,
     emphasise_matches,
 )
-from kebab.search.citations import decode_percent
+from kebab.core.files import decode_percent
 
 _INDENT = 4
 _BEFORE_A_MARKER = re.compile(r" (?=\[(?:\d{1,3}|unsupported)\])")

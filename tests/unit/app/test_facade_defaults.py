@@ -2,7 +2,8 @@
 
 import msgspec
 
-from kebab.app.facade import convert_operation_request, list_request_defaults
+from kebab.app.facade import convert_operation_request, list_names, list_request_defaults
+from kebab.config.load import load_settings
 from kebab.config.settings import Ask, Search, Settings
 from kebab.wire.operations import OPERATIONS
 from kebab.wire.search import SearchRequest
@@ -42,3 +43,25 @@ def test_an_empty_string_is_a_field_left_out():
     assert convert_operation_request("search", given, settings) == convert_operation_request(
         "search", {"query": "restore"}, settings
     )
+
+
+def names(desk, kind, prefix=""):
+    return list_names(load_settings(environ={}, flags=desk.flags), desk.config, kind, prefix)
+
+
+def test_names_are_sorted_and_listed_once(desk):
+    for name in ("b", "a"):
+        desk.write(f"{name}.md", f"---\ntags: [home, {name}]\n---\nabout {name}\n")
+    desk.ingest()
+
+    assert names(desk, "tags") == ["a", "b", "home"]
+    assert names(desk, "documents", "a") == ["a.md"]
+    assert names(desk, "sources") == [str(desk.notes)]
+
+
+def test_a_document_is_completed_by_the_beginning_of_its_name(desk):
+    desk.write("deep/Cards view.md", "## Settings\ntext\n")
+    desk.ingest()
+
+    assert names(desk, "documents", "cards v") == ["deep/Cards view.md"]
+    assert names(desk, "documents", "view") == []

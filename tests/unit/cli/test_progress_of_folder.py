@@ -68,7 +68,7 @@ def test_beside_another_writer_the_index_is_searched_after_a_while(
                 raise Locked(path="/data/writer.lock", holder_pid=7)
             return super().ingest(request, report, cancel)
 
-    asked = []
+    asked: list[IngestRequest] = []
     monkeypatch.setattr("kebab.cli.progress.time.sleep", lambda _: None)
     ran = run("search", "restore", "--in", str(tmp_path), "--format", form, opener=LockedKebab)
 

@@ -123,15 +123,7 @@ def test_work_that_is_stopped_before_it_begins_is_cancelled():
 
 
 def test_pages_that_wait_for_the_model_are_reported_before_an_interruption():
-    desk = Desk({"a.md": "1 1"}, required=True)
-    work = desk.worker.work
-
-    def interrupt(document, unit):
-        if unit.start:
-            raise KeyboardInterrupt
-        return work(document, unit)
-
-    desk.worker.work = interrupt
+    desk = Desk({"a.md": "1 1"}, worker=ScriptedWorker(left=True), required=True)
     with pytest.raises(Cancelled):
         desk.get(all_pages=True)
 
@@ -139,16 +131,7 @@ def test_pages_that_wait_for_the_model_are_reported_before_an_interruption():
 
 
 def test_an_interrupt_within_a_unit_stops_the_work_and_keeps_what_is_done():
-    desk = Desk({"a.md": "1 1"}, page_items=9)
-
-    work = desk.worker.work
-
-    def interrupt(document, unit):
-        if unit.start:
-            raise KeyboardInterrupt
-        return work(document, unit)
-
-    desk.worker.work = interrupt
+    desk = Desk({"a.md": "1 1"}, worker=ScriptedWorker(left=True), page_items=9)
     page = desk.get()
 
     assert list_places(page) == [("a.md", 0)]

@@ -1,13 +1,8 @@
 import pytest
 
 from kebab.core.chunks import Place
-from kebab.search.citations import (
-    cite_chunk,
-    cite_lines,
-    cite_section,
-    decode_percent,
-    quote_path,
-)
+from kebab.core.files import decode_percent, quote_path
+from kebab.search.citations import cite_chunk, cite_lines, cite_section
 from kebab.wire.record import CodeCitation, CodeSpan, SectionCitation
 from tests.fakes.evidence import stored
 from tests.fakes.placed import register_formats

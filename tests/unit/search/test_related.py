@@ -1,3 +1,5 @@
+import random
+
 import pytest
 
 from kebab.core.chunks import CosineScale, make_doc_id
@@ -8,6 +10,7 @@ from kebab.search.related import (
     DocumentVectors,
     RelatedFinder,
     VectorSpace,
+    find_similar_passage,
 )
 from tests.fakes.vectors import MemoryVectors
 
@@ -166,3 +169,61 @@ def test_passages_that_many_documents_share_do_not_count(base, heading):
         base.add(f"{word}.md", f"{word} in the meadow")
 
     assert paths(_finder(base, "day0.md").find(10, Filters())) == ["ski.md"]
+
+
+WORDS = [f"word{number}x" for number in range(2000)]
+
+
+def prose(seed, count=60):
+    return " ".join(random.Random(seed).sample(WORDS, count))
+
+
+def find(base, text, own="own.md", copies=1):
+    found = find_similar_passage(
+        base.reader(), text, lambda chunk: chunk.path == own, copies=copies
+    )
+    return found and (found.chunk.path, round(found.similarity, 2))
+
+
+@pytest.fixture
+def copied(base):
+    base.add("own.md", prose(1), prose(2))
+    base.add("copy.md", f"Before. {prose(1)} And behind.")
+    for number in range(9):
+        base.add(f"other{number}.md", prose(100 + number))
+    return base
+
+
+def test_the_passage_that_holds_the_paragraph_is_found(copied):
+    assert find(copied, prose(1)) == ("copy.md", 1.0)
+    assert find(copied, prose(1), own="copy.md") == ("own.md", 1.0)
+
+
+def test_a_few_changed_words_do_not_matter_and_many_do(copied):
+    words = prose(1).split()
+    few, many = list(words), list(words)
+    few[20:22] = ["changed", "words"]
+    many[::5] = prose(7, len(many[::5])).split()
+
+    path, similarity = find(copied, " ".join(few))
+
+    assert path == "copy.md"
+    assert 0.8 <= similarity < 1
+    assert find(copied, " ".join(many)) is None
+
+
+def test_a_paragraph_without_a_copy_is_not_found(copied):
+    assert find(copied, prose(2)) is None
+    assert find(copied, prose(55), copies=0) is None
+    assert find(copied, "") is None
+
+
+def test_a_text_that_stands_in_many_documents_is_no_copy(copied):
+    for number in range(4):
+        copied.add(f"licence{number}.md", prose(1))
+
+    assert find(copied, prose(1)) is None
+
+
+def test_signs_of_the_query_syntax_are_plain_text(copied):
+    assert find(copied, '"a" OR NEAR(b) * -c:d ' * 9, copies=0) is None

@@ -5,9 +5,9 @@ import pytest
 
 from kebab.core.chunks import DocId, Key
 from kebab.core.media import detect_media_type
-from kebab.core.queries import Filters
+from kebab.core.queries import Filters, Mode, Query
 from kebab.search.query_parser import parse_query
-from kebab.search.reordering import order_code, place_nearest
+from kebab.search.reordering import is_bare, order_code, place_nearest
 from tests.fakes.evidence import stored
 
 
@@ -179,3 +179,40 @@ def test_the_nearest_passage_by_meaning_is_third_at_the_latest(nearest, order):
     moved = place_nearest(ranked, [(Key(number), 0.8) for number in nearest])
 
     assert moved == {Key(number): ranked[place][1] for place, number in enumerate(order)}
+
+
+def _search(base, text):
+    hits = base.engine().search(Query(text=text, mode=Mode.LEXICAL)).hits
+    return [hit.chunk.text for hit in hits]
+
+
+@pytest.mark.parametrize(
+    "bare",
+    [
+        "---\ntags: [theme]\nstatus: done\n---",
+        "# Theme",
+        "Theme\n=====",
+        "[theme]: https://example.org/theme",
+        "- [Theme](#theme)\n- [[Theme]]",
+    ],
+)
+def test_a_bare_passage_stands_behind_text_with_the_same_words(base, bare):
+    text = "Choose a theme with the menu, which decides about the colours of windows."
+    base.add("a.md", bare, text)
+    base.add("b.md", "nothing of this kind")
+
+    assert _search(base, "theme") == [text, bare]
+
+
+def test_a_bare_passage_with_words_of_its_own_stays_first(base):
+    base.add("a.md", "---\nauthor: Vogelsang\n---", "text on ropes")
+    base.add("b.md", "nothing of this kind")
+
+    assert _search(base, "vogelsang ropes")[0] == "---\nauthor: Vogelsang\n---"
+
+
+def test_text_with_links_is_not_bare(base):
+    base.add("a.md", "See [the theme](theme.md) of the site.")
+
+    (chunk,) = base.reader().load_chunks([1])
+    assert not is_bare(chunk)

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kebab.core.chunks import Key
-from kebab.search.snippet import compute_coverage, cut_snippet, weigh_keywords
+from kebab.search.snippet import compute_coverage, cut_snippet, find_matches, weigh_keywords
 
 FILLER = "Nothing of note is said in this sentence. " * 20
 
@@ -77,3 +77,34 @@ def test_coverage_does_not_require_all_bigrams():
 
 
 _ONE, _TWO, _THREE, _GONE = Key(1), Key(2), Key(3), Key(9)
+
+
+def mark_matches(text, *tokens):
+    return [text[one.start : one.end] for one in find_matches(text, dict.fromkeys(tokens, 1.0))]
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens", "marked"),
+    [
+        ("He connected two connections", ["connect"], ["connected", "connections"]),
+        ("the snake_case name", ["snakecas"], ["snake_case"]),
+        ("the snake_case name", ["case"], ["case"]),
+        ("kube-apiserver runs", ["kube"], ["kube"]),
+        ("서울역에서", ["울역"], ["울역"]),
+        ("서울역에서", ["역"], ["역"]),
+        ("서울 역", ["역"], ["역"]),
+        ("ﾃﾞｰﾀを", ["デー"], ["ﾃﾞｰﾀ"]),
+        ("un café noir", ["cafe"], ["café"]),
+        ("nothing here", ["absent"], []),
+        ("c++ code", ["c++"], ["c++"]),
+        ("\ufb01le", ["file"], ["\ufb01le"]),
+    ],
+)
+def test_matches_are_spans_of_the_original_text(text, tokens, marked):
+    assert mark_matches(text, *tokens) == marked
+
+
+def test_a_match_carries_the_weight_of_its_token():
+    [match] = find_matches("oil", {"oil": 3.5})
+
+    assert (match.token, match.weight) == ("oil", 3.5)

@@ -31,8 +31,8 @@ class Context:
     """A call whose stderr is a terminal, or a log."""
 
     def __init__(self, *, live):
-        self.channels = OutputChannels(Channel(), Channel())
-        self.out, self.err = self.channels
+        made: Any = Channel(), Channel()
+        self.channels, (self.out, self.err) = OutputChannels(*made), made
         self._live = live
 
     def create_canvas(self, channel=None):
