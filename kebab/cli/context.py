@@ -232,8 +232,7 @@ class CommandContext:
         at = len(words)
         while words[at - 2] in flags:
             at -= 2
-        hint = limit_hint(self.repeat_command(*words[at:], without=flags))
-        return replace(reply, hint=hint)
+        return replace(reply, hint=limit_hint(self.repeat_command(*words[at:], without=flags)))
 
     def require_writable(self, operation: str) -> None:
         """Refuse to write a file with `--read-only`.

@@ -241,6 +241,8 @@ def find_meant_flag(error: click.NoSuchOption) -> str | None:
 
     known = {name for param in error.ctx.command.params for name in param.opts} if error.ctx else {}
     (meant,) = read_synonyms("flags").get(error.option_name, [""])
+    if error.ctx and (error.ctx.command.name, error.option_name) == ("grep", "-v"):
+        return None  # the program shows all other lines
     long = [name for name in known if name.startswith("--")]
     return meant if meant in known else find_likely_name(error.option_name, long)
 

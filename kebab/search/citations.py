@@ -29,6 +29,7 @@ from kebab.wire.record import (
     SectionSpan,
     SlideCitation,
     SlideSpan,
+    find_fragment,
 )
 
 if TYPE_CHECKING:
@@ -130,15 +131,6 @@ def format_reference(name: str, first: int, last: int) -> str:
     return quote_path(name) + (f"#L{first}" if first == last else f"#L{first}-L{last}")
 
 
-def get_cited_lines(citation: Citation) -> tuple[int, int] | None:
-    """Return the first and the last line of a citation; None for one without lines."""
-    match citation:
-        case LineCitation(line=lines) | CodeCitation(code=lines):
-            return lines.start, lines.end
-        case _:
-            return None
-
-
 def locate_hit(hit: "SearchHit", sources: Mapping[str, str]) -> str | None:
     """Return the absolute path of the file of a hit; None for one without a file here.
 
@@ -160,9 +152,3 @@ def format_hit_reference(
     if lines is None:
         return f"{base}{quote_path(name)}{find_fragment(hit.citation.uri)}"
     return base + format_reference(name, *lines)
-
-
-def find_fragment(uri: str) -> str:
-    """Return the place that a URI of a citation names, with its `#`; empty for a whole file."""
-    _, mark, place = uri.partition("#")
-    return mark + place

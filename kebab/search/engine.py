@@ -186,6 +186,8 @@ class SearchEngine:
         bare = reordering.order_bare(candidates.ranked, candidates.parsed, passages)
         candidates = candidates.move(reordering.BARE, bare)
         parsed = candidates.parsed
+        about = reordering.order_sections(candidates.ranked, parsed.words, passages)
+        candidates = candidates.move(reordering.SECTION, about)
         calibration = calibrate(candidates, passages)
         if query.detail == "best":
             nearest = reordering.place_nearest(candidates.ranked, candidates.vector.ranked)

@@ -18,7 +18,7 @@ the figures.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from kebab.core.chunks import DocId, DocNumber, Key, KeyedScore, is_front_matter
@@ -31,7 +31,7 @@ from kebab.search.snippet import PassageCache
 from kebab.text.normalize import split_names
 from kebab.text.tokenizer import collect_tokens
 
-CODE, DOCUMENTS, BARE, NEAREST = "code", "documents", "bare", "nearest"
+CODE, DOCUMENTS, BARE, SECTION, NEAREST = "code", "documents", "bare", "section", "nearest"
 """The names of the boosts."""
 
 _LIMIT, _SAMPLE = 100, 30
@@ -322,6 +322,25 @@ def place_nearest(ranked: Sequence[KeyedScore], nearest: Sequence[KeyedScore]) -
     if not nearest or len(first) < _PLACE or nearest[0][0] in first:
         return {}
     order = [*first[:-1], nearest[0][0], first[-1]]
+    return dict(zip(order, (score for _, score in ranked), strict=False))
+
+
+def order_sections(
+    ranked: Sequence[KeyedScore], words: Iterable[str], passages: PassageCache
+) -> dict[Key, float]:
+    """Return the first candidates, before them the section of a document about a name of the query.
+
+    Sections that only use a name, such as that of an option, often have it more often.
+    """
+    names = {word.strip(_EDGES) for word in words if is_identifier(word.strip(_EDGES))}
+    first = passages.load_chunks([key for key, _ in ranked[: _READ if names else 0]])
+    headed = [one for one in first if one.heading_path and not is_code(one.media)]
+    about = [one for one in headed if one.heading_path[-1].strip(_EDGES) in names]
+    if not about or about[0] is first[0]:
+        return {}
+    same = (one for one in about if one.heading_path == about[0].heading_path)
+    start = min((one for one in same if one.doc_id == about[0].doc_id), key=lambda one: one.ordinal)
+    order = [start.key, *(one.key for one in first[: first.index(start)])]
     return dict(zip(order, (score for _, score in ranked), strict=False))
 
 

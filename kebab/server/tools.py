@@ -20,10 +20,16 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from kebab.core.media import get_media_type
-from kebab.search.citations import format_hit_reference, get_cited_lines, locate_hit
+from kebab.search.citations import format_hit_reference, locate_hit
 from kebab.server.requests import ALLOW_WRITE
 from kebab.wire.coverage import describe_known_gaps
-from kebab.wire.record import NotFound, Reply, read_field_docstrings, to_invalid_input
+from kebab.wire.record import (
+    NotFound,
+    Reply,
+    get_cited_lines,
+    read_field_docstrings,
+    to_invalid_input,
+)
 from kebab.wire.search import MAX_QUERIES, DetailName, SearchResponse
 
 if TYPE_CHECKING:

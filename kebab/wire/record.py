@@ -425,6 +425,21 @@ Citation = (
 )
 
 
+def get_cited_lines(citation: Citation) -> tuple[int, int] | None:
+    """Return the first and the last line of a citation; None for one without lines."""
+    match citation:
+        case LineCitation(line=lines) | CodeCitation(code=lines):
+            return lines.start, lines.end
+        case _:
+            return None
+
+
+def find_fragment(uri: str) -> str:
+    """Return the place that a URI of a citation names, with its `#`; empty for a whole file."""
+    _, mark, place = uri.partition("#")
+    return mark + place
+
+
 class FetchedPlace(Struct, frozen=True, kw_only=True):
     """Where a page, a slide, a cell or rows of a sheet begin in a fetched text."""
 

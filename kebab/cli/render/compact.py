@@ -24,9 +24,9 @@ from kebab.cli.render.hits import (
 )
 from kebab.core.files import decode_percent
 from kebab.platform import shorten_path
-from kebab.search.citations import find_fragment, format_hit_reference, get_cited_lines, locate_hit
+from kebab.search.citations import format_hit_reference, locate_hit
 from kebab.wire.coverage import describe_gaps, describe_left_out_terms, pluralize
-from kebab.wire.record import CodeCitation, SectionCitation
+from kebab.wire.record import CodeCitation, SectionCitation, find_fragment, get_cited_lines
 from kebab.wire.search import SearchHit, SearchResponse
 
 

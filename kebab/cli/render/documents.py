@@ -26,7 +26,6 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
 )
 from kebab.core.media import MARKDOWN, CitationKind, detect_media_type, get_media_type
-from kebab.search.citations import find_fragment, get_cited_lines
 from kebab.wire.coverage import describe_gaps, describe_partial, pluralize
 from kebab.wire.fetch import Outline, OutlineEntry
 from kebab.wire.health import ResetReport
@@ -43,7 +42,7 @@ from kebab.wire.library import (
     SourceSummary,
 )
 from kebab.wire.published import PublishedBase, SourceAdded
-from kebab.wire.record import NotFound
+from kebab.wire.record import NotFound, find_fragment, get_cited_lines
 
 _DATE = len("2025-01-31")
 _SHORT_ID = 12

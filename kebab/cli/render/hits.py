@@ -17,7 +17,7 @@ from kebab.cli.render.excerpt import INDENT, MOST_LINES, render_excerpt
 from kebab.core.files import decode_percent
 from kebab.core.media import MARKDOWN
 from kebab.core.queries import FILTERS
-from kebab.search.citations import find_fragment, get_cited_lines, locate_hit
+from kebab.search.citations import locate_hit
 from kebab.wire.coverage import (
     describe_absent_words,
     describe_gaps,
@@ -25,7 +25,14 @@ from kebab.wire.coverage import (
     describe_left_out_terms,
     pluralize,
 )
-from kebab.wire.record import CellCitation, Citation, FetchedPlace, Freshness, PageCitation
+from kebab.wire.record import (
+    CellCitation,
+    Citation,
+    FetchedPlace,
+    Freshness,
+    PageCitation,
+    get_cited_lines,
+)
 from kebab.wire.search import (
     MAX_LIMIT,
     DegradedChannel,
@@ -74,7 +81,7 @@ def format_location(citation: Citation) -> str:
 
 def format_fragment(citation: Citation) -> str:
     """Return what follows the `#` in the URI of a citation, e.g. `page=3`, for a person."""
-    fragment = find_fragment(citation.uri).removeprefix("#")
+    fragment = citation.uri.partition("#")[2]
     return truncate(clean(decode_percent(fragment)), _LONGEST_FRAGMENT)
 
 

@@ -24,11 +24,10 @@ from kebab.cli.render.hits import (
     render_unmatched_filters,
 )
 from kebab.core.files import decode_percent
-from kebab.search.citations import get_cited_lines
 from kebab.wire.coverage import describe_gaps, pluralize
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult
-from kebab.wire.record import NotFound
+from kebab.wire.record import NotFound, get_cited_lines
 
 _NUMBER = re.compile(r"(?<=page|lide|cell)=(?=\d)")
 

@@ -216,3 +216,11 @@ def test_text_with_links_is_not_bare(base):
 
     (chunk,) = base.reader().load_chunks([1])
     assert not is_bare(chunk)
+
+
+def test_the_section_about_a_name_comes_before_those_that_use_it(base):
+    base.add("a.md", "The limit of maxAge.", heading=("`maxAge`",))
+    base.add("b.md", "maxAge: default of maxAge", heading=("maxAgeStrict",))
+    base.add("c.md", "nothing", "of this kind", "and of another")
+
+    assert _search(base, "default of maxAge")[0] == "The limit of maxAge."
