@@ -67,8 +67,8 @@ def command(context: CommandContext, /, **flags: Any) -> Exit:
     name, run_id = flags["name"], flags["run_id"]
     refuse_contradictions(
         (not name and not run_id, "give PATH, or `--run-id`"),
-        (name and run_id, "PATH and `--run-id` exclude each other"),
-        (name and not flags["to"], "PATH goes with `--to`"),
+        (name and run_id, "`PATH` and `--run-id` exclude each other"),
+        (name and not flags["to"], "`PATH` goes with `--to`"),
         (flags["cursor"] and not run_id, "`--cursor` goes with `--run-id`"),
     )
     if context.flags.machine:

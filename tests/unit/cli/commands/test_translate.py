@@ -59,7 +59,7 @@ def test_an_interrupted_translation_says_how_to_go_on(kebab, home, note):
 def test_flags_that_make_no_sense_are_refused(kebab, note, opened, words):
     ran = kebab("translate", *words)
 
-    assert (ran.status, ran.out) == (2, "")
+    assert (ran.status, ran.out, "pATH" in ran.err) == (2, "", False)
     assert requests(opened) == []
 
 
