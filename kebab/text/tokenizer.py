@@ -47,8 +47,8 @@ _match_release = re.compile(
 _split_parts = re.compile(r"[-._',+#^]+").split
 _split_humps = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])").split
 _has_humps = re.compile("[a-z].*[A-Z]|[A-Z].*[a-z]").search
-_find_inverted = re.compile("-(?:t-)?(?:ils?|elles?)$|-t-on$").search
-"""A French pronoun behind its verb: `répète-t-elle`."""
+_find_inverted = re.compile("(?:-t|(?<=[dt]))-(?:ils?|elles?)$|-t-on$").search
+"""A French pronoun behind its verb, with a `t` or `d` between: `répète-t-elle`, `vient-il`."""
 _match_elided = re.compile(r"([^\W\d_]{1,2})'(\w{3,})").fullmatch
 _accents = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u064b-\u065f]")
 _SPECIAL = str.maketrans(

@@ -168,7 +168,7 @@ def _build_index_rows(
         yield key, own, headings or "", words or ""
 
 
-_WORD_RULE = "8"
+_WORD_RULE = "9"
 """The rule by which words are cut: raise it when the tokens of a text or of a name change."""
 
 

@@ -42,7 +42,7 @@ def _words(text):
         ("हिन्दी में", ["हिंद", "में"]),
         ("पत्ते पत्तों", ["पत्त", "पत्त"]),
         ("гальмівні гальмівних", ["гальмивн", "гальмивн"]),
-        ("vient-elle a-t-on add-on", ["vient", "a", "add", "on", "addon"]),
+        ("vient-elle a-t-on Jong-il", ["vient", "a", "jong", "il", "jongil"]),
         ("ไทยที่", ["ไท", "ทย", "ยที่", "ที่"]),
         ("👍🏽 → done", ["👍", "→", "done"]),
         ("TypeError: 'NoneType'", ["type", "error", "typeerror", "none", "type", "nonetyp"]),
