@@ -17,7 +17,7 @@ from kebab.text.language import (
         ("the who", "the who"),
         ("to be or not to be", "to be or not to be"),
         ("What?", "What?"),
-        ("IT department", "IT department"),
+        ("IT of KUKA", "IT KUKA"),
         ("foo-bar c++ 서울", "foo-bar c++ 서울"),
         ("what - *", "what - *"),
         ("", ""),
