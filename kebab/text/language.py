@@ -196,9 +196,7 @@ _DROPPED = (_ASKING | _collect_words(_STOP_WORDS)) - _CONTENT
 _FUNCTION_WORDS = _DROPPED | _CONTENT | _collect_words(AUXILIARIES, _OTHER_WORDS)
 _PUNCTUATION = ".,;:!?\"'()[]\u00bf\u00a1\u061f…\u0964"
 
-_is_grammar = re.compile(
-    "[ぁ-\u309f]+|[가-힣]*(?:니다|니까|시오|[세어아해]요)|[가-힣]{2,}[요야]"
-).fullmatch
+_is_grammar = re.compile(load_words("patterns")["grammar_words"]).fullmatch
 """Hiragana alone, and words of Hangul with the ending of a sentence."""
 
 
