@@ -400,7 +400,9 @@ def is_left_out(name: str, tag: str) -> bool:
         return True
     if name in _KEPT:
         return False
-    names = {get_attribute(tag, "id").lower(), *get_attribute(tag, "class").split()}
+    names = get_attribute(tag, "class").split()
+    if name not in {"dt", "span"} and "section" not in names:  # whose ids are those of headings
+        names.append(get_attribute(tag, "id").lower())
     return not _FURNITURE.isdisjoint(names)
 
 

@@ -109,12 +109,11 @@ def test_the_name_of_the_site_is_left_out_of_the_title(title, heading, short):
 @pytest.mark.parametrize(
     ("name", "attributes"),
     [
-        ("div", 'class="tocsin"'),
         ("div", 'class="my-toc-list"'),
         ("section", 'class="toc"'),
         ("img", f'{DROP}=""'),
         ("p", 'data-id="toc"'),
-        ("p", 'title="toc"'),
+        ("div", 'class="section" id="cookie-consent"'),
     ],
 )
 def test_other_elements_are_kept(name, attributes):
