@@ -28,11 +28,11 @@ class NotebookParser:
         content = load_json(text)
         (record,) = list_records([content]) or [{}]
         sheets = list_records(record.get("worksheets")) or [record]
-        cells = sheets[0].get("cells")
-        if not isinstance(cells, list):
+        lists = [one["cells"] for one in sheets if isinstance(one.get("cells"), list)]
+        if not lists:
             cause = "damaged: not JSON" if content is None else "no notebook: it has no cells"
             raise build_refusal(cause)
-        return _NotebookReader(content, path).read(cells)
+        return _NotebookReader(content, path).read([cell for cells in lists for cell in cells])
 
 
 class _NotebookReader:

@@ -47,8 +47,8 @@ def test_the_notebook_says_its_title_authors_and_links():
 def test_a_notebook_of_format_3_is_read_and_markdown_as_it_is_seen():
     heading = {"cell_type": "heading", "level": 2, "source": ["Dipper"]}
     cell = {"cell_type": "code", "input": ["eel = 1"], "outputs": [{"text": ["nymph"]}]}
-    sheet = {"cells": [heading, cell, markdown("M&uuml;nchen snake\\_case")]}
-    document = NotebookParser().parse(json.dumps({"worksheets": [sheet]}).encode(), "a.ipynb")
+    sheets = [{"cells": [heading, cell]}, {"cells": [markdown("M&uuml;nchen snake\\_case")]}]
+    document = NotebookParser().parse(json.dumps({"worksheets": sheets}).encode(), "a.ipynb")
     fences = "```\neel = 1\n```\n\n```text\nnymph\n```"
     assert document.text == f"## Dipper\n\n{fences}\n\nMünchen snake_case"
 
