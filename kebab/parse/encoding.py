@@ -44,16 +44,15 @@ _WESTERN_LETTERS, _CENTRAL, _BALTIC = map(
     load_words, ("western_letters", "central_letters", "baltic_letters")
 )
 _ANY_WESTERN = "".join(sorted(set("".join(_WESTERN_LETTERS.values()))))
-_OLD_SYSTEMS = ("cp850", "mac_roman")
+_OLD_SYSTEMS = ("cp850", "mac_roman", "cp852")
 """The encodings of DOS and of the first Macintosh, which few files have."""
 _LANGUAGES = {
     "cp1252": {**_WESTERN_LETTERS, "is": "áðéíóúýþæö", "en": _ANY_WESTERN},
-    "cp1250": _CENTRAL,
-    "iso8859_2": _CENTRAL,
+    **dict.fromkeys(("cp1250", "iso8859_2"), _CENTRAL),
     "cp1254": {"tr": "çğıöşüâîû"},
-    "cp1257": _BALTIC,
-    "iso8859_13": _BALTIC,
+    **dict.fromkeys(("cp1257", "iso8859_13"), _BALTIC),
     **{codec: {**_WESTERN_LETTERS, "en": _ANY_WESTERN} for codec in _OLD_SYSTEMS},
+    "cp852": _CENTRAL,
 }
 """The letters beyond ASCII of languages, by encoding; of equal texts the first encoding wins.
 

@@ -103,6 +103,7 @@ def test_a_text_that_lost_bytes_or_gains_a_foreign_character_is_not_encoded() ->
         ("größer über straße", "cp1252"),
         ("Die Prüfung für Schüler fällt aus", "cp850"),
         ("Nom;Métier\nHélène;Sabotière\nGaëtan;Tonnelier", "mac_roman"),
+        ("Čovjek je došao u grad, gdje živi njegov đak", "cp852"),
         ("§ 5 Abs. 2, 25 °C, 3 m³", "cp1252"),
     ],
 )
