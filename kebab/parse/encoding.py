@@ -374,12 +374,18 @@ def find_references(
     """Yield the character references of HTML and XML."""
     if text.find("&", start, end) < 0:
         return
-    from html import unescape
-
     for match in pattern.finditer(text, start, end):
-        seen = unescape(unescape(match[0]))
+        seen = _REFERENCE.sub(_read_reference, _REFERENCE.sub(_read_reference, match[0]))
         if seen != match[0]:
             yield Edit(*match.span(), _clean(seen))
+
+
+def _read_reference(match: re.Match[str]) -> str:
+    """Return the signs of a reference; a name that only begins with one of HTML stays."""
+    from html import unescape
+
+    seen = unescape(match[0])
+    return match[0] if len(seen) > 1 and seen.endswith(";") else seen
 
 
 find_nested_references = partial(find_references, pattern=_NESTED_REFERENCE)

@@ -204,7 +204,7 @@ def read(name, source):
         ("a.json", r'["Zo\u00c3\u00ab \u00e2\u0080\u0093 \u00d0\u00b4\u00d0\u00b0"]', '["Zoë – да"]'),  # noqa: E501
         ("a.json", r'["\u00abCAF\u00c9\u00bb", "\u00c3\u00c3"]', '["«CAFÉ»", "ÃÃ"]'),
         ("a.json", r'["na&iuml;ve\n&amp; so"]', '["naïve & so"]'),
-        ("a.csv", "a,b\nna&iuml;ve,2", "a,b\nnaïve,2"),
+        ("a.csv", "a,b\nna&iuml;ve,?x&section;", "a,b\nnaïve,?x&section;"),
         ("a.rss", "<a>&lt;b&gt; ma&amp;icirc;tre &amp; co</a>", "<a><b> maître & co</a>"),
         ("a.txt", "Gr&uuml;n &amp; &nbsp;", "Grün &amp; &nbsp;"),
         ("a.txt", ".TH A 1\n\\fB\\-\\-dry\\fR na\\(:ive \\(cqt", ".TH A 1\n--dry naïve 't"),
