@@ -360,6 +360,7 @@ _SIGNS = {'"': '"', "\\": "\\", "/": "/"}
 _MANUAL_ESCAPE = re.compile(
     r"\\(?:f(?:\(..|\[[^\]\n]*\]|.)|s[-+]?\d|\((..)|\[([^\]\n]{1,20})\]|([-e ~&:%|^/,]))"
 )
+_MANUAL_POINT = re.compile(r"\\\[u(?!D[89A-F])([0-9A-F]{4,5})\]")
 _MANUAL_MARKS = dict(zip(":'`^,~", "\u0308\u0301\u0300\u0302\u0327\u0303", strict=True))
 _MANUAL_SIGNS = load_words("manual_signs")
 """What a reader of a manual page sees of an escape by its name; fonts and sizes are nothing."""
@@ -457,10 +458,11 @@ def find_json_escapes(text: str, start: int, end: int) -> Iterable[Edit]:
 def find_manual_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
     """Yield the escapes of a manual page: fonts, signs, and letters with accents."""
     for match in _MANUAL_ESCAPE.finditer(text, start, end):
-        name = match[1] or match[2] or match[3] or ""
-        mark = _MANUAL_MARKS.get(name[:1]) if len(name) > 1 else None
-        seen = unicodedata.normalize("NFC", name[1] + mark) if mark else _MANUAL_SIGNS.get(name, "")
-        yield Edit(*match.span(), seen)
+        name = match[1] or match[2] or ""
+        seen = _MANUAL_SIGNS.get(name or match[3], match[0] if name else "")
+        if name[1:].isalpha() and (mark := _MANUAL_MARKS.get(name[0])):
+            seen = unicodedata.normalize("NFC", name[1:] + mark)
+        yield Edit(*match.span(), _MANUAL_POINT.sub(lambda one: _clean(chr(int(one[1], 16))), seen))
 
 
 def find_code_escapes(text: str, start: int, end: int) -> Iterator[Edit]:
