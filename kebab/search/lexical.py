@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -136,7 +136,8 @@ def search_code(
 ) -> list[KeyedScore]:
     """Return the best chunks, where words that code uses for those of a query count too.
 
-    `found` are the best chunks without these words.
+    `found` are the best chunks without these words, whose scores stay at each rank: a chunk with
+    related words only is no stronger evidence than one with those of the query.
     """
     terms = {term.text for term in parsed.terms}
     related = {one for term in terms for one in find_code_words(term)} - terms
@@ -146,7 +147,9 @@ def search_code(
     scores = dict(found)
     for key, score in library.search_lexical(match, parsed.filters, limit):
         scores[key] = scores.get(key, 0.0) + score
-    return sorted(scores.items(), key=lambda one: -one[1])[:limit]
+    order = sorted(scores, key=scores.__getitem__, reverse=True)
+    given = [score for _, score in found]
+    return list(zip(order[:limit], chain(given, repeat(given[-1])), strict=False))
 
 
 @lru_cache(maxsize=1 << 12)

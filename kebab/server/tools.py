@@ -23,13 +23,7 @@ from kebab.core.media import get_media_type
 from kebab.search.citations import format_hit_reference, locate_hit
 from kebab.server.requests import ALLOW_WRITE
 from kebab.wire.coverage import describe_known_gaps
-from kebab.wire.record import (
-    NotFound,
-    Reply,
-    get_cited_lines,
-    read_field_docstrings,
-    to_invalid_input,
-)
+from kebab.wire.record import NotFound, Reply, read_field_docstrings, to_invalid_input
 from kebab.wire.search import MAX_QUERIES, DetailName, SearchResponse
 
 if TYPE_CHECKING:
@@ -150,7 +144,7 @@ def list_hit_references(reply: SearchResponse) -> list[str]:
     return [
         format_hit_reference(
             hit,
-            get_cited_lines(hit.citation),
+            hit.citation.cited_lines,
             None if folders[hit.doc_path] == shared else locate_hit(hit, reply.sources),
         )
         for hit in reply.hits

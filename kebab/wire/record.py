@@ -383,6 +383,12 @@ class _Citation(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """What wrote the passage where a model did, e.g. `caption by llava` or `text read by llava`: it
     may be wrong. Left out for the text of the file itself."""
 
+    @property
+    def cited_lines(self) -> tuple[int, int] | None:
+        """The first and the last line; None for a place without lines."""
+        span: LineSpan | None = getattr(self, "line", None) or getattr(self, "code", None)
+        return None if span is None else (span.start, span.end)
+
 
 class LineCitation(_Citation, frozen=True, kw_only=True, tag="line"):
     """Lines of a text file that contain the quoted text."""
@@ -423,15 +429,6 @@ class CodeCitation(_Citation, frozen=True, kw_only=True, tag="code"):
 Citation = (
     LineCitation | PageCitation | CellCitation | SlideCitation | SectionCitation | CodeCitation
 )
-
-
-def get_cited_lines(citation: Citation) -> tuple[int, int] | None:
-    """Return the first and the last line of a citation; None for one without lines."""
-    match citation:
-        case LineCitation(line=lines) | CodeCitation(code=lines):
-            return lines.start, lines.end
-        case _:
-            return None
 
 
 def find_fragment(uri: str) -> str:

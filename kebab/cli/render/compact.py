@@ -26,7 +26,7 @@ from kebab.core.files import decode_percent
 from kebab.platform import shorten_path
 from kebab.search.citations import format_hit_reference, locate_hit
 from kebab.wire.coverage import describe_gaps, describe_left_out_terms, pluralize
-from kebab.wire.record import CodeCitation, SectionCitation, find_fragment, get_cited_lines
+from kebab.wire.record import CodeCitation, SectionCitation, find_fragment
 from kebab.wire.search import SearchHit, SearchResponse
 
 
@@ -89,7 +89,7 @@ def render_compact(
     shown: dict[str, str] = {}
     references: dict[str, list[str]] = {}
     for hit in hits:
-        text, lines = hit.text or hit.snippet, get_cited_lines(hit.citation)
+        text, lines = hit.text or hit.snippet, hit.citation.cited_lines
         is_clear = folders[hit.doc_path] == {folder}
         file = None if is_clear else locate_hit(hit, reply.sources)
         reference = format_hit_reference(hit, lines, file)
@@ -119,7 +119,7 @@ def render_compact(
 
 def _contains(hit: SearchHit, other: SearchHit) -> bool:
     """Return whether the text of a hit has all lines of another one."""
-    lines, inside = get_cited_lines(hit.citation), get_cited_lines(other.citation)
+    lines, inside = hit.citation.cited_lines, other.citation.cited_lines
     if not (hit.text and lines and inside and hit.doc_id == other.doc_id):
         return False
     return lines[0] <= inside[0] and inside[1] <= lines[1]
@@ -130,7 +130,7 @@ def _render_head(hit: SearchHit, canvas: Canvas, reference: str) -> str:
     facts = " ".join([hit.confidence, *(f"q{index + 1}" for index in hit.queries or [])])
     facts += note_freshness(hit.freshness, ", {}") + note_origin(hit.citation, ", {}")
     headings = " > ".join(map(clean, _select_headings(hit)))
-    symbol, lines = hit.symbol_lines, get_cited_lines(hit.citation)
+    symbol, lines = hit.symbol_lines, hit.citation.cited_lines
     if symbol and lines and not (lines[0] <= symbol.start and symbol.end <= lines[1]):
         headings += f" (L{symbol.start}-L{symbol.end})"  # code is a part of its symbol
     return f"{canvas.location(reference)} [{facts}]" + (
@@ -161,7 +161,7 @@ def _render_text(hit: SearchHit, canvas: Canvas) -> Iterator[str]:
     """Yield the marked context, and the lines of a text as they are in the file."""
     if context := hit.context:
         yield from (canvas.dim(CONTEXT_MARK + line) for line in clean_lines(context).split("\n"))
-    extracted = get_cited_lines(hit.citation) is None
+    extracted = hit.citation.cited_lines is None
     for line in clean_lines(hit.text or hit.snippet).split("\n"):
         if not extracted or not _TABLE_RULE.fullmatch(line):
             yield line

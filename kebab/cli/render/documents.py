@@ -42,7 +42,7 @@ from kebab.wire.library import (
     SourceSummary,
 )
 from kebab.wire.published import PublishedBase, SourceAdded
-from kebab.wire.record import NotFound, find_fragment, get_cited_lines
+from kebab.wire.record import NotFound, find_fragment
 
 _DATE = len("2025-01-31")
 _SHORT_ID = 12
@@ -108,7 +108,7 @@ def render_duplicates(reply: Duplicates, canvas: Canvas, all_groups: str = "") -
         count = f"{len(group.members)} {'copies' if group.kind == 'exact' else 'near copies'}"
         title = canvas.dim(clean(first.title))
         yield from canvas.wrap(f"{canvas.strong(f'{count} of a {group.unit}')}  {title}")
-        media = detect_media_type(first.doc_path) if get_cited_lines(first.citation) else None
+        media = detect_media_type(first.doc_path) if first.citation.cited_lines else None
         yield from render_excerpt(group.snippet, [], canvas, media=media or MARKDOWN)
         for member in group.members:
             paint = canvas.success if member.exact else canvas.warning

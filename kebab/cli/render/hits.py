@@ -5,14 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import UNSET, Struct
 
-from kebab.cli.render.canvas import (
-    Canvas,
-    Column,
-    clean,
-    clean_lines,
-    render_columns,
-    truncate,
-)
+from kebab.cli.render.canvas import Canvas, Column, clean, clean_lines, render_columns, truncate
 from kebab.cli.render.excerpt import INDENT, MOST_LINES, render_excerpt
 from kebab.core.files import decode_percent
 from kebab.core.media import MARKDOWN
@@ -25,14 +18,7 @@ from kebab.wire.coverage import (
     describe_left_out_terms,
     pluralize,
 )
-from kebab.wire.record import (
-    CellCitation,
-    Citation,
-    FetchedPlace,
-    Freshness,
-    PageCitation,
-    get_cited_lines,
-)
+from kebab.wire.record import CellCitation, Citation, FetchedPlace, Freshness, PageCitation
 from kebab.wire.search import (
     MAX_LIMIT,
     DegradedChannel,
@@ -73,7 +59,7 @@ _LONGEST_FRAGMENT = 48
 def format_location(citation: Citation) -> str:
     """Return a citation as `path:3-9`, or as `path#page=3` and the like; `fetch` takes it."""
     path, fragment = clean(citation.path), format_fragment(citation)
-    if lines := get_cited_lines(citation):
+    if lines := citation.cited_lines:
         first, last = lines
         return f"{path}:{first}-{last}" if last > first else f"{path}:{first}"
     return f"{path}#{fragment}" if fragment else path
@@ -87,7 +73,7 @@ def format_fragment(citation: Citation) -> str:
 
 def get_line(citation: Citation) -> int | None:
     """Return the first line of a citation, None without lines."""
-    lines = get_cited_lines(citation)
+    lines = citation.cited_lines
     return lines[0] if lines else None
 
 
@@ -125,7 +111,7 @@ def render_hit(
         # The header row of a table or the signature of a function, which stands above the passage.
         yield from map(canvas.dim, canvas.wrap(clean_lines(hit.context), INDENT))
     rows = isinstance(hit.citation, CellCitation) and hit.citation.cell.sheet is not None
-    is_original = rows or get_cited_lines(hit.citation)
+    is_original = rows or hit.citation.cited_lines
     yield from render_excerpt(
         hit.text or hit.snippet,
         (hit.text_highlights or []) if hit.text else hit.highlights,

@@ -27,7 +27,7 @@ from kebab.core.files import decode_percent
 from kebab.wire.coverage import describe_gaps, pluralize
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult
-from kebab.wire.record import NotFound, get_cited_lines
+from kebab.wire.record import NotFound
 
 _NUMBER = re.compile(r"(?<=page|lide|cell)=(?=\d)")
 
@@ -75,7 +75,7 @@ def render_lines(reply: FetchResult, canvas: Canvas) -> Iterator[str]:
         return
     indexed = ", indexed text" if reply.is_indexed_text else ""
     note = canvas.warning(note_freshness(reply.freshness, "  {}") + indexed)
-    if span := get_cited_lines(reply.citation):
+    if span := reply.citation.cited_lines:
         extent = canvas.dim(describe_extent(reply))
         yield f"{canvas.location(clean(reply.doc_path))}  {extent}{note}"
         width = len(str(reply.end_line))
@@ -133,7 +133,7 @@ def render_matches(reply: GrepResponse, canvas: Canvas) -> Iterator[str]:
         if number and any(hit.before or hit.after for hit in hits):
             yield "--"
         for hit, line, text in _list_lines(hits):
-            place = f"-{line}" if get_cited_lines(hits[0].citation) else ""
+            place = f"-{line}" if hits[0].citation.cited_lines else ""
             if hit:
                 yield f"{path}{_format_place(hit, line)}:{mark_cuts(hit)}"
             else:
@@ -160,7 +160,7 @@ def _group_by_file(reply: GrepResponse) -> Iterator[tuple[str, list[GrepHit]]]:
 
 def _format_place(hit: GrepHit, number: int) -> str:
     """Return the place of a line behind its path: `:12`, or `#page=3` where files have no lines."""
-    return f":{number}" if get_cited_lines(hit.citation) else f"#{format_fragment(hit.citation)}"
+    return f":{number}" if hit.citation.cited_lines else f"#{format_fragment(hit.citation)}"
 
 
 def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _render_below_file(hits: Sequence[GrepHit], canvas: Canvas) -> Iterator[str]
         elif hit:
             yield canvas.success(f"{label:>{width}}:") + _highlight(hit, canvas, width + 1)
         else:
-            label = label if label.isdecimal() and get_cited_lines(hits[0].citation) else ""
+            label = label if label.isdecimal() and hits[0].citation.cited_lines else ""
             line = f"{label:>{width}}-{clean(text)}"
             yield canvas.dim(line if canvas.width is None else truncate(line, canvas.width))
 
