@@ -41,7 +41,8 @@ _FOLDER_DEPTH = 2
 def outline(context: AppContext, request: OutlineRequest) -> Outline | NotFound:
     """Return the headings of a document, or the tree of a folder or of all sources.
 
-    A whole path of a document wins over a folder, and a folder over the end of a path.
+    A whole path of a document wins over a folder, and a folder over the end of a path. A mailbox
+    or an archive has no text: its members are listed like those of a folder.
 
     Raises:
         NotIndexed: There is no index.
@@ -77,8 +78,10 @@ def _outline(
     if isinstance(detail, NotFound):
         return detail, Filters()
     name = finder.format_name(detail.summary)
-    filters = Filters(doc_id=detail.summary.doc_id)
-    return _outline_document(context, detail, name, request.depth), filters
+    found = _outline_document(context, detail, name, request.depth)
+    if not found.tokens and (members := find_folders(names, f"{join_path(detail.summary)}!")):
+        return _outline_folder(catalogue, members[0], request), Filters(folder=members[0])
+    return found, Filters(doc_id=detail.summary.doc_id)
 
 
 def _outline_document(

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground, Key
+from kebab.core.chunks import Answerability, AnswerabilityCurve, CosineBackground
 from kebab.core.queries import Query, StoredChunk
 from kebab.search.lexical import CAPITALISES_NOUNS, QueryLanguage
 from kebab.search.query_parser import QueryIntent, classify_intent
@@ -279,19 +278,6 @@ def calibrate(candidates: RankedCandidates, passages: PassageCache) -> Calibrati
     """Return the calibration of a search."""
     best = candidates.ranked[0][1] if candidates.ranked else 0.0
     return Calibration(estimate_answerability(candidates, passages), best)
-
-
-def limit_to_fair(
-    calibration: Calibration, first: Key, whole: RankedCandidates, passages: PassageCache
-) -> Calibration:
-    """Return the calibration of a search that excludes words.
-
-    `whole` are the candidates of the same search without exclusions. The first passage does not
-    become a good answer because better ones are excluded, so its score rises to fair at most.
-    """
-    before = calibrate(whole, passages).score(dict(whole.ranked).get(first, 0.0))
-    lifted = min(FAIR, calibration.answerability)
-    return replace(calibration, answerability=max(lifted, before))
 
 
 def estimate_answerability(candidates: RankedCandidates, passages: PassageCache) -> float:

@@ -24,7 +24,6 @@ from kebab.search.answerability import (
     Calibration,
     calibrate,
     classify_confidence,
-    limit_to_fair,
     read_first_passages,
     should_rerank,
 )
@@ -189,13 +188,11 @@ class SearchEngine:
         about = reordering.order_sections(candidates.ranked, parsed.words, passages)
         candidates = candidates.move(reordering.SECTION, about)
         calibration = calibrate(candidates, passages)
-        if query.detail == "best":
-            nearest = reordering.place_nearest(candidates.ranked, candidates.vector.ranked)
-            candidates = candidates.move(reordering.NEAREST, nearest)
-        if parsed.excluded and parsed.terms and candidates.ranked:
-            others = msgspec.structs.replace(parsed, excluded=())
-            whole = self._ranker.rank_parsed(others, query.mode, timer, passages)
-            calibration = limit_to_fair(calibration, candidates.ranked[0][0], whole, passages)
+        sure = calibration.answerability >= LEAST_SCORES["strong"]
+        if query.detail == "best" and query.rerank is not False and not sure:
+            from kebab.search.rerank import order_page
+
+            candidates = order_page(candidates, self._embedder, passages, timer)
         convincing = calibration.answerability >= FAIR
         first = read_first_passages(candidates, passages)
         held = frozenset().union(*map(passages.tokenize_passage, first))
@@ -320,7 +317,7 @@ def describe_reading(queries: Sequence[ParsedQuery]) -> QueryParsed:
 
 
 MAX_COPIES = 3
-"""How often the same text is shown; further copies in other documents are left out."""
+"""How often the same text is shown, but once on a page that shall answer by itself."""
 
 _BATCH = 16
 
@@ -329,9 +326,12 @@ _HOLDERS = 16
 
 
 def deduplicate_hits(
-    keys: Sequence[Key], read: Callable[[Sequence[Key]], list[StoredChunk]], per_doc: int | None
+    keys: Sequence[Key],
+    read: Callable[[Sequence[Key]], list[StoredChunk]],
+    per_doc: int | None,
+    copies: int = MAX_COPIES,
 ) -> Iterator[StoredChunk]:
-    """Yield chunks in order, at most `per_doc` of one document and few copies of one text.
+    """Yield chunks in order, at most `per_doc` of one document and some copies of one text.
 
     They are read in batches, as far as the caller iterates.
     """
@@ -340,7 +340,7 @@ def deduplicate_hits(
     for start in range(0, len(keys), _BATCH):
         for chunk in read(keys[start : start + _BATCH]):
             is_last = per_doc is not None and documents[chunk.doc_id] >= per_doc
-            if not is_last and texts[chunk.text] < MAX_COPIES:
+            if not is_last and texts[chunk.text] < copies:
                 documents[chunk.doc_id] += 1
                 texts[chunk.text] += 1
                 yield chunk
@@ -354,7 +354,8 @@ def select_hits(
     read: Callable[[Sequence[Key]], list[StoredChunk]],
 ) -> tuple[tuple[Hit, ...], bool, LeftOut | None]:
     """Return the hits of a page, whether others follow, and what the token budget left out."""
-    size, shown = query.page_size, deduplicate_hits(keys, read, query.per_doc)
+    size, copies = query.page_size, 1 if query.detail == "best" else MAX_COPIES
+    shown = deduplicate_hits(keys, read, query.per_doc, copies)
     found = list(islice(shown, query.offset, query.offset + size + 1))
     more = len(found) > size
     hits = [
@@ -438,6 +439,7 @@ def decode_cursor(cursor: str, query: Query, revision: int, salt: str) -> int:
 def _compute_signature(body: bytes, query: Query, salt: str) -> bytes:
     """Return the signature of a cursor with the fields that determine the order of hits."""
     bound = {name: value for name, value in asdict(query).items() if name not in _UNBOUND_FIELDS}
+    bound["detail"] = query.detail == "best"
     signed = body + repr(sorted(bound.items())).encode("utf-8", "surrogatepass")
     key = salt.encode("utf-8", "surrogatepass")
     return hmac.digest(key, signed, "sha256")[:_SIGNATURE_BYTES]

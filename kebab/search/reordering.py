@@ -4,7 +4,7 @@ Passages of code share more words with each other than those of prose, so the fi
 often come from one file, from its tests, or from the page that documents it. Where code is among
 the best candidates, their order takes into account:
 
-- the other passages of the file that match, and the words of its name;
+- the words of the name of the file;
 - the names of the symbols and constants that a passage defines;
 - the kind of file: tests, examples, copies and generated files, and documents beside code;
 - the symbol that a query is, whose definition comes before its uses.
@@ -17,7 +17,7 @@ the figures.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
@@ -26,22 +26,16 @@ from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
 from kebab.search.lexical import find_code_words
 from kebab.search.query_parser import ParsedQuery, is_identifier
-from kebab.search.ranking import Scores
+from kebab.search.ranking import BOOSTED_LIMIT, Scores
 from kebab.search.snippet import PassageCache
 from kebab.text.normalize import split_names
 from kebab.text.tokenizer import collect_tokens
 
-CODE, DOCUMENTS, BARE, SECTION, NEAREST = "code", "documents", "bare", "section", "nearest"
+CODE, DOCUMENTS, BARE, SECTION = "code", "documents", "bare", "section"
 """The names of the boosts."""
 
 _LIMIT, _SAMPLE = 100, 30
 """So many of the best candidates are ordered, when code is among so many of them."""
-
-_FURTHER, _MOST_FURTHER = 0.98, 6
-"""What remains of the weight of a passage for every better one of its file, up to so many."""
-
-_SUPPORT, _SUPPORTING = 0.2, 5
-"""The weight of the best passages of a file together, and their number."""
 
 _PATH = 0.6
 """The weight of the words of the query in the name of the file."""
@@ -121,13 +115,13 @@ def order_code(
     sample = passages.load_chunks([key for key, _ in ranked[:_SAMPLE]])
     if not any(is_code(chunk.media) for chunk in sample):
         return {}
-    best = dict(ranked[:_LIMIT])
-    chunks = passages.load_chunks([*best])
-    scores = {chunk.key: best[chunk.key] - spread.get(chunk.key, 0.0) for chunk in chunks}
+    wide = {key: score - spread.get(key, 0.0) for key, score in ranked[:BOOSTED_LIMIT]}
+    best = sorted(wide, key=wide.__getitem__, reverse=True)[:_LIMIT]
+    chunks = passages.load_chunks(best)
     named = sample[0] if is_named and not is_code(sample[0].media) else None
-    weights = weigh_passages(chunks, scores, parsed.plain, rarities, named)
-    order = sorted(weights, key=weights.__getitem__, reverse=True)
-    return dict(zip(order, (best[chunk.key] for chunk in chunks), strict=True))
+    weights = weigh_passages(chunks, wide, parsed.plain, rarities, named)
+    order = dict.fromkeys((*sorted(weights, key=weights.__getitem__, reverse=True), *wide))
+    return dict(zip(order, (score for _, score in ranked), strict=False))
 
 
 def has_mostly_code(chunks: Sequence[StoredChunk]) -> bool:
@@ -161,27 +155,22 @@ def weigh_passages(
     `rarities` are those of the terms of the query. `named` is a passage of the note whose name the
     query is. It gains what a definition does where the query names no symbol.
     """
-    scores = {key: max(0.0, score) for key, score in scores.items()}
+    scores = {chunk.key: max(0.0, scores[chunk.key]) for chunk in chunks}
     best = max(scores.values()) or 1.0
-    by_file: defaultdict[DocId, list[float]] = defaultdict(list)
-    for chunk in chunks:
-        by_file[chunk.doc_id].append(scores[chunk.key])
     files = {chunk.doc_id: chunk for chunk in chunks}
     code = {file for file, chunk in files.items() if is_code(chunk.media)}
-    mostly_code = sum(sum(by_file[file]) for file in code) > _MOSTLY * sum(scores.values())
+    of_code = sum(scores[chunk.key] for chunk in chunks if chunk.doc_id in code)
+    mostly_code = of_code > _MOSTLY * sum(scores.values())
     ordered = files.keys() if mostly_code else code
     symbols = list_symbols(query)
     definitions = {
         chunk.key for chunk in chunks if chunk.doc_id in code and is_definition(chunk, symbols)
     }
     is_symbol = bool(definitions) or (bool(symbols) and is_identifier(query))
-    support = {file: sum(sorted(found)[-_SUPPORTING:]) for file, found in by_file.items()}
-    most = max(support.values()) or 1.0
-    gains = {file: _SUPPORT * support[file] / most for file in ordered}
-    if not is_symbol:
-        for file in ordered:
-            stem = PurePosixPath(files[file].path).name.partition(".")[0]
-            gains[file] += _PATH * _measure_held(stem, rarities)
+    gains: dict[DocId, float] = {}
+    for file in () if is_symbol else ordered:
+        stem = PurePosixPath(files[file].path).name.partition(".")[0]
+        gains[file] = _PATH * _measure_held(stem, rarities)
     weights: dict[Key, float] = {}
     for chunk in chunks:
         file, factor = chunk.doc_id, weigh_kind(chunk, query, mostly_code=mostly_code)
@@ -195,11 +184,6 @@ def weigh_passages(
         weights[chunk.key] += _DEFINITION * factor * (chunk.key in definitions)
     if named is not None and not is_symbol:
         weights[named.key] += _DEFINITION
-    seen: Counter[DocId] = Counter()
-    for chunk in sorted(chunks, key=lambda chunk: -weights[chunk.key]):
-        if chunk.doc_id in ordered:
-            weights[chunk.key] *= _FURTHER ** min(seen[chunk.doc_id], _MOST_FURTHER)
-            seen[chunk.doc_id] += 1
     return weights
 
 
@@ -307,22 +291,6 @@ def order_documents(
     order = iter(sorted(firsts, key=votes.__getitem__, reverse=True))
     moved = [firsts[next(order)] if key in leading else key for key in best]
     return dict(zip(moved, (score for _, score in ranked), strict=False))
-
-
-_PLACE = 3
-
-
-def place_nearest(ranked: Sequence[KeyedScore], nearest: Sequence[KeyedScore]) -> dict[Key, float]:
-    """Return the first candidates, the nearest by meaning at the third place at the latest.
-
-    On a page that shall answer by itself the first three have a text, and a question in other words
-    than its answer finds that by meaning only.
-    """
-    first = [key for key, _ in ranked[:_PLACE]]
-    if not nearest or len(first) < _PLACE or nearest[0][0] in first:
-        return {}
-    order = [*first[:-1], nearest[0][0], first[-1]]
-    return dict(zip(order, (score for _, score in ranked), strict=False))
 
 
 def order_sections(

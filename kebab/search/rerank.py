@@ -24,6 +24,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.search.answerability import is_across_languages
 from kebab.search.query_parser import classify_intent
 from kebab.search.ranking import Scores
+from kebab.search.reordering import SECTION, list_symbols
 from kebab.search.retrieval import DEGRADING, RankedCandidates, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.text.language import is_dense
@@ -40,8 +41,12 @@ _REACH = 0.2
 _UNASKED_LIMIT, _UNASKED_REACH = 4, 0.06
 """The same where nobody asks for it, so that a search stays fast."""
 
-NAME = "rerank"
-"""The name of the boost, of the stage, and of the channel that is degraded."""
+NAME, NEAREST = "rerank", "nearest"
+"""The names of the boosts and of their stages; the first is also that of a degraded channel."""
+
+_PAGE_LIMIT, _DAMPING, _PLACE_SHARE = 15, 3, 0.7
+"""How many of the best and of the nearest candidates are compared for a page that shall answer by
+itself. A rank r by tokens counts 1 / (3 + r), one in the order .7 of that."""
 
 
 def rerank_candidates(
@@ -88,6 +93,41 @@ def rerank_candidates(
     starts = find_word_starts(candidates.parsed.plain, asked.spans)
     compared = [cosines[key] for key in keys[:_UNASKED_LIMIT] if key in cosines]
     return replace(candidates, match=measure_word_match(compared, starts))
+
+
+def order_page(
+    candidates: RankedCandidates,
+    embedder: Callable[[], Embedder],
+    passages: PassageCache,
+    timer: StageTimer,
+) -> RankedCandidates:
+    """Return the candidates, first the best and the nearest ones by their tokens and their places.
+
+    A question in other words than its answer finds that by meaning only. Reciprocal ranks are added
+    (Cormack et al., SIGIR 2009); of a model without tokens, those of its vectors. Symbols and
+    sections that the query names stay first.
+    """
+    text, evidence = candidates.parsed.plain, dict(candidates.ranked)
+    near = [key for key, _ in candidates.vector.ranked[:_PAGE_LIMIT] if key in evidence]
+    if candidates.model is None or not near or SECTION in candidates.boosts or list_symbols(text):
+        return candidates
+    best = [key for key, _ in candidates.ranked[:_PAGE_LIMIT]]
+    keys = [*dict.fromkeys((*best, *near))]
+    if candidates.model.has_tokens:
+        try:
+            asked, tokens = _embed_tokens(text, keys, embedder(), passages)
+        except DEGRADING as signal:
+            timer.record(NEAREST, 0, signal.format_message())
+            return candidates
+        timer.record(NEAREST, len(tokens))
+        means = {key: float(one.mean()) for key, one in compare_tokens(asked, tokens, 0.0).items()}
+        near = sorted(means, key=means.__getitem__, reverse=True)
+    weights = dict.fromkeys(keys, 0.0)
+    for share, order in ((_PLACE_SHARE, best), (1.0, near)):
+        for rank, key in enumerate(order, start=1):
+            weights[key] += share / (_DAMPING + rank)
+    moved = sorted(keys, key=weights.__getitem__, reverse=True)
+    return candidates.move(NEAREST, dict(zip(moved, evidence.values(), strict=False)))
 
 
 def measure_word_match(compared: "Sequence[Vector]", starts: Sequence[int]) -> float | None:
@@ -142,7 +182,9 @@ def find_word_starts(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def compare_tokens(
-    query: TokenVectors, passages: Mapping[Key, TokenVectors], centre: "Vector | None" = None
+    query: TokenVectors,
+    passages: Mapping[Key, TokenVectors],
+    centre: "Vector | float | None" = None,
 ) -> "dict[Key, Vector]":
     """Return, for each passage, the best cosine of each token of the query.
 

@@ -149,7 +149,7 @@ class Lift(Struct, frozen=True, kw_only=True):
     name of the document or a part of it; `code`: it has changed places with others by the files of
     code; `documents`: first passages of documents have changed places by the ranks of the
     documents; `bare`: it or another passage of the document has no text of its own, and they have
-    changed places; `nearest`: it is the nearest by meaning, and third on a page for agents;
+    changed places; `nearest`: on a page for agents it has changed places by meaning;
     `rerank`: it has changed places with other first passages by the comparison of tokens."""
     value: float
 

@@ -77,7 +77,7 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
     (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
     explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
 
-    moves = {reordering.BARE, reordering.CODE, reordering.DOCUMENTS, reordering.NEAREST}
+    moves = {reordering.BARE, reordering.CODE, reordering.DOCUMENTS, rerank.NEAREST}
     assert list_boost_reasons() | moves | {names.NAME, rerank.NAME} == explained
 
 

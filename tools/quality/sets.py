@@ -70,9 +70,9 @@ def _read_qrels(path: Path) -> Judgements:
 
 
 def _build_item(row: dict[str, Any], judged: Judgements) -> Item:
-    """Return a question; one on a page or a section counts by its document."""
+    """Return a question; one on a page, a section or a file of code counts by its document."""
     name, linked = str(row["id"]), row.get("linked_from")
-    by_lines = linked is None and name not in judged
+    by_lines = linked is None and name not in judged and "line_start" in row
     question = GoldenQuery(
         id=name,
         query=row["query"],

@@ -50,6 +50,8 @@ def render_fetched(reply: FetchList, canvas: Canvas, *, named: bool = False) -> 
             note += ", this is the text that was indexed" * result.is_indexed_text
             yield f"==> {clean(result.citation.uri)} <== {describe_extent(result)}{note}"
         yield from render_lines(result, canvas)
+        if named and not result.text.strip():
+            yield "no text; its outline names the documents in it, if there are any"
         if named and result.rest:
             yield f"cut off by max_tokens; the rest: {clean(result.rest)}"
 
@@ -111,6 +113,9 @@ def list_notes(results: Sequence[FetchResult | NotFound], canvas: Canvas) -> Ite
         is_whole = result.end_line - result.start_line + 1 >= result.line_count
         if len(results) == 1 and not (canvas.is_terminal or is_whole):
             yield from canvas.note(f"{describe_extent(result)}: {path}")
+        if not result.text.strip():
+            outline = shlex.join(["kebab", "outline", path])
+            yield from canvas.note(f"no text, perhaps documents in it: {path}", outline)
         if result.is_indexed_text:
             yield from canvas.note(f"this is the text that was indexed: {path}")
         elif result.freshness == "changed":

@@ -8,7 +8,8 @@ import pytest
 from kebab.app.fetch import fetch
 from kebab.app.grep import grep
 from kebab.app.library import remove_documents
-from kebab.wire.fetch import FetchRequest, GrepRequest
+from kebab.app.outline import outline
+from kebab.wire.fetch import FetchRequest, GrepRequest, Outline, OutlineRequest
 from kebab.wire.library import FetchResult, RmRequest
 
 MEMBER = "m.eml!/plan.md"
@@ -59,6 +60,15 @@ def test_attachments_are_searched_as_files_are(desk):
 
     lines = grep(desk.context(), GrepRequest(pattern="quay", paths=["m.eml"])).hits
     assert {(hit.doc_path, hit.line) for hit in lines} == {(MEMBER, 3)}
+
+
+def test_the_outline_of_a_mailbox_lists_its_messages_and_that_of_a_mail_its_own_text(desk):
+    box = outline(desk.context(), OutlineRequest(name="b.mbox"))
+    mail = outline(desk.context(), OutlineRequest(name="m.eml"))
+
+    assert isinstance(box, Outline)
+    assert isinstance(mail, Outline)
+    assert (box.kind, box.documents, mail.kind) == ("folder", 2, "document")
 
 
 def test_a_member_changes_with_its_file(desk):

@@ -6,7 +6,7 @@ import pytest
 from kebab.core.chunks import NO_BACKGROUND, Key
 from kebab.core.queries import Filters, Mode, Query
 from kebab.errors.catalog import InvalidCursor
-from kebab.search.answerability import FAIR, Calibration
+from kebab.search.answerability import Calibration
 from kebab.search.engine import (
     MAX_COPIES,
     MergedRanking,
@@ -126,9 +126,10 @@ def test_fields_that_do_not_affect_the_order_may_change():
 
 
 _BOUND = [("text", "gas"), ("mode", Mode.LEXICAL), ("per_doc", 1), ("filters", Filters(since=1.0))]
+_BOUND += [("filters", Filters(tag=("a",))), ("detail", "best")]
 
 
-@pytest.mark.parametrize(("name", "value"), [*_BOUND, ("filters", Filters(tag=("a",)))])
+@pytest.mark.parametrize(("name", "value"), _BOUND)
 def test_a_cursor_for_another_query_is_refused(name, value):
     other = replace(QUERY, **{name: value})
     with pytest.raises(InvalidCursor, match="not issued for this query"):
@@ -288,9 +289,9 @@ def _reader(chunks, asked):
 def test_copies_of_one_text_are_limited():
     chunks = [_Chunk(key, f"doc{key}", "same") for key in range(10)] + [_Chunk(10, "x", "other")]
 
-    shown = [chunk.key for chunk in deduplicate_hits(_keys(11), _reader(chunks, []), per_doc=None)]
-
-    assert shown == [*range(MAX_COPIES), 10]
+    for copies in (MAX_COPIES, 1):
+        found = deduplicate_hits(_keys(11), _reader(chunks, []), None, copies)
+        assert [chunk.key for chunk in found] == [*range(copies), 10]
 
 
 @pytest.mark.parametrize(
@@ -305,20 +306,3 @@ def test_good_hits_are_sorted_by_the_dates_of_their_documents(base, sort, paths)
     page = base.engine().search(Query(text="oil embargo", sort=sort))
 
     assert [hit.chunk.path for hit in page.hits[:3]] == paths
-
-
-def test_a_passage_gains_little_by_the_exclusion_of_better_ones(base):
-    base.add("best.md", "The oil embargo began in October, says Nixon.")
-    base.add("left.md", "A long text on many matters, in which oil is named and nothing else.")
-    for number in range(6):
-        base.add(f"{number}.md", f"other matters {number}")
-
-    def score(text):
-        hits = base.engine().search(Query(text=text, mode=Mode.LEXICAL)).hits
-        return {hit.chunk.path: hit.score for hit in hits}
-
-    before, after = score("oil embargo"), score("oil embargo -nixon")
-
-    assert after.keys() == {"left.md"}
-    assert before["left.md"] <= after["left.md"] <= max(FAIR, before["left.md"])
-    assert score("oil embargo -zebra") == pytest.approx(before)

@@ -7,7 +7,7 @@ from kebab.core.chunks import DocId, Key
 from kebab.core.media import detect_media_type
 from kebab.core.queries import Filters, Mode, Query
 from kebab.search.query_parser import parse_query
-from kebab.search.reordering import is_bare, order_code, place_nearest
+from kebab.search.reordering import is_bare, order_code
 from tests.fakes.evidence import stored
 
 
@@ -37,18 +37,6 @@ def _order(query, *rows, spread=None, is_named=False):
 
 def test_notes_keep_their_order():
     assert _order("retry", ("a.md", 0.9), ("a.md", 0.8), ("tests/b.md", 0.7)) == []
-
-
-def test_another_file_comes_before_a_further_passage_of_the_first():
-    rows = [("a.py", 0.9), ("a.py", 0.8), ("b.py", 0.88)]
-
-    assert _order("close idle sockets", *rows) == ["a.py", "b.py", "a.py"]
-
-
-def test_a_file_with_several_passages_comes_before_one_with_a_slightly_better_one():
-    rows = [("a.py", 0.9), ("b.py", 0.88), ("b.py", 0.87), ("b.py", 0.86)]
-
-    assert _order("close idle sockets", *rows)[0] == "b.py"
 
 
 def test_the_diversity_penalty_does_not_count_twice():
@@ -88,7 +76,7 @@ CODE = [("a.py", 0.85), ("b.py", 0.84), ("c.py", 0.83)]
 
 
 def test_documents_come_after_code_where_most_of_what_is_found_is_code():
-    assert _order("close idle sockets", ("docs/sockets.md", 0.9), *CODE)[0] == "a.py"
+    assert _order("close idle sockets", ("docs/pools.md", 0.9), *CODE)[0] == "a.py"
 
 
 def test_a_note_whose_name_the_query_is_stays_first_unless_a_symbol_has_the_name():
@@ -168,17 +156,6 @@ def test_a_word_that_no_code_defines_is_no_name():
     rows = [("a.py", 0.9, "main"), ("auth/login.py", 0.85, "main")]
 
     assert _order("login", *rows)[0] == "auth/login.py#main"
-
-
-@pytest.mark.parametrize(
-    ("nearest", "order"), [([3], [0, 1, 3, 2]), ([7], [0, 1, 7, 2]), ([2], []), ([], [])]
-)
-def test_the_nearest_passage_by_meaning_is_third_at_the_latest(nearest, order):
-    ranked = [(Key(number), 0.9 - number / 10) for number in range(5)]
-
-    moved = place_nearest(ranked, [(Key(number), 0.8) for number in nearest])
-
-    assert moved == {Key(number): ranked[place][1] for place, number in enumerate(order)}
 
 
 def _search(base, text):

@@ -119,6 +119,26 @@ def test_a_model_that_takes_too_long_leaves_the_order(base):
     assert "1 ms" in page.degraded[0].reason or "deadline" in page.degraded[0].reason
 
 
+def test_on_a_page_for_agents_the_nearest_passage_by_tokens_comes_first(notes):
+    page = search(notes, detail="best", trace=True)
+
+    assert paths(page)[:2] == ["far.md", "near.md"]
+    assert "nearest" in [one.stage for one in page.stages]
+
+
+def test_it_keeps_its_order_for_a_name_without_reranking_and_without_the_model(notes):
+    for text, asked, mode in (
+        ("garden", None, Mode.HYBRID),
+        (QUERY, False, Mode.HYBRID),
+        (QUERY, None, Mode.LEXICAL),
+    ):
+        ask(notes, text, detail="best", rerank=asked, mode=mode)
+    assert notes.embedder.compared == []
+
+    notes.embedder.failing = True
+    assert paths(search(notes, detail="best"))[:2] == ["near.md", "far.md"]
+
+
 _ENGLISH = "Where is the blue gate of the garden?"
 _GERMAN = "Wann findet die Sicherung der Dokumente statt?"
 _CURVE = AnswerabilityCurve(words=0.0, cosine=0.0, evidence=0.0, length=0.0, start=-9.0, match=20.0)
