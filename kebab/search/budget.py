@@ -135,9 +135,9 @@ FindNames = Callable[[Sequence[str]], list[StoredChunk]]
 def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     """Return the hits of a page without the texts of those that are unlikely to answer.
 
-    Texts have the hits above weak, the first one of each query, where few hits are above weak the
-    first weak ones, and all of code where the first hit is not strong. The licence above code
-    answers nothing but a question about it.
+    Texts have the hits above weak, the first one of each query, where few are above weak the first
+    weak ones, and all of code where the first hit is not strong. The licence above code answers
+    nothing but a question about it.
     """
     better = [hit for hit in hits if hit.confidence != "weak" and not is_licence(hit.chunk)]
     firsts = {index: hit for hit in reversed(hits) for index in hit.queries}
@@ -146,8 +146,7 @@ def drop_weak_texts(hits: Sequence[Hit]) -> list[Hit]:
     if hits and hits[0].confidence != "strong":
         kept.update(chunk.key for chunk in weak if is_code(chunk.media))
     if len(better) <= _FEW:
-        others = [chunk.key for chunk in weak if not is_code(chunk.media)]
-        kept.update(others[:_MORE_TEXTS])
+        kept.update(chunk.key for chunk in weak[:_MORE_TEXTS])
     return [hit if hit.chunk.key in kept else hit._replace(snippet=Snippet("")) for hit in hits]
 
 

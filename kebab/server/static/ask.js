@@ -178,7 +178,7 @@ function addEvent(turn, event) {
 }
 
 /** Return a name of a session that is not taken: `web` and the time. */
-const nameSession = () => `web-${new Date().toISOString().slice(0, 19).replace(/\D/g, "")}`;
+const nameSession = () => `web-${new Date().toISOString().slice(0, 23).replace(/\D/g, "")}`;
 
 const DRAFT = "kebab-question";
 /** The conversation, which goes on while another view is shown. */

@@ -71,8 +71,8 @@ def test_a_weak_hit_that_does_not_fit_a_budget_is_kept_without_its_text():
     assert fit_budget([good, weak], query, lambda _: {}) == ([good, bare], None)
 
 
-@pytest.mark.parametrize(("score", "with_text"), [(0.9, "11000"), (0.5, "11111")])
-def test_weak_code_has_text_unless_the_first_hit_is_strong(score, with_text):
+@pytest.mark.parametrize(("score", "with_text"), [(0.9, "11110"), (0.5, "11111")])
+def test_all_weak_code_has_text_unless_the_first_hit_is_strong(score, with_text):
     weak = Section(*"bcde", media="text/x-python").grow(*range(4), score=0.1)
     (first,) = Section("a").grow(0, score=score)
 
