@@ -44,9 +44,9 @@ _UNASKED_LIMIT, _UNASKED_REACH = 4, 0.06
 NAME, NEAREST = "rerank", "nearest"
 """The names of the boosts and of their stages; the first is also that of a degraded channel."""
 
-_PAGE_LIMIT, _DAMPING, _PLACE_SHARE = 15, 3, 0.7
+_PAGE_LIMIT, _DAMPING, _PLACE_SHARE = 15, 3, 0.5
 """How many of the best and of the nearest candidates are compared for a page that shall answer by
-itself. A rank r by tokens counts 1 / (3 + r), one in the order .7 of that."""
+itself. A rank r by tokens counts 1 / (3 + r), one in the order half of that."""
 
 
 def rerank_candidates(
