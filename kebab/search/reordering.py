@@ -107,8 +107,8 @@ def order_code(
 
     The first one gets the score that the first one had, and so on: the calibration was fitted to
     the evidence at each rank. `spread` is what the diversity penalty added to the scores. It does
-    not count here, because a further passage of a file has a lower weight. `is_named` says that the
-    query is the name of the first document.
+    not count here: a file of code has passages on many matters. `is_named` says that the query is
+    the name of the first document.
     """
     if not ranked or ranked[0][1] <= 0:
         return {}

@@ -123,11 +123,11 @@ def order_page(
         means = {key: float(one.mean()) for key, one in compare_tokens(asked, tokens, 0.0).items()}
         near = sorted(means, key=means.__getitem__, reverse=True)
     weights = dict.fromkeys(keys, 0.0)
-    for share, order in ((_PLACE_SHARE, best), (1.0, near)):
-        for rank, key in enumerate(order, start=1):
+    for share, places in ((_PLACE_SHARE, best), (1.0, near)):
+        for rank, key in enumerate(places, start=1):
             weights[key] += share / (_DAMPING + rank)
-    moved = sorted(keys, key=weights.__getitem__, reverse=True)
-    return candidates.move(NEAREST, dict(zip(moved, evidence.values(), strict=False)))
+    order = dict.fromkeys((*sorted(keys, key=weights.__getitem__, reverse=True), *evidence))
+    return candidates.move(NEAREST, dict(zip(order, evidence.values(), strict=True)))
 
 
 def measure_word_match(compared: "Sequence[Vector]", starts: Sequence[int]) -> float | None:
