@@ -70,13 +70,13 @@ class Methods:
             queries: Further queries to answer together; with some, `query` may be left out.
             mode: The channels to search.
             limit: The maximum number of hits on a page. With several queries it is at least their number, so that the first page has a hit of each.
-            cursor: The `next_cursor` of the previous page, for the same query and filters.
+            cursor: The `next_cursor` of the previous page of the same query, filters and, for `best`, detail.
             per_doc: The maximum number of hits from one document.
             min_confidence: The least confidence of a hit.
-            detail: The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole passage (`passages`), or the passage of the hits that may answer (`best`): those above `weak`, the first of each query, what continues them, the first weak ones where few are above, and all code unless the first hit is strong. With `best`, hits above `weak` reach further in their section, up to 700 tokens, while the page has room: `max_tokens`, or 1,000 tokens.
+            detail: The text of each hit: none (`ids`), the part around the best match (`snippets`), the whole passage (`passages`), or the passage of the hits that may answer (`best`): those above `weak`, the first of each query, what continues them, the first weak ones where few are above, and all code unless the first hit is strong. With `best`, hits above `weak` reach further in their section, up to 400 tokens, while the page has room: `max_tokens`, or 1,000 tokens.
             snippet_chars: The maximum length of a snippet in code points.
             max_tokens: The limit of the estimated tokens of the page: the references, headings and texts of its hits, and the query. The first hit of every query is always sent, shortened if need be.
-            rerank: Whether to compare the first passages with the query token by token, which takes longer; null means up to four passages that are close to the first, and only for questions and where query and passages are in different languages.
+            rerank: Whether to compare the first passages with the query token by token, which takes longer; null means up to four passages that are close to the first, and only for questions and where query and passages are in different languages; with `best` up to 30, unless a hit is strong.
             sort: What hits are ordered by: their scores, or, of those with at least half of the best score, the dates of their documents.
             trace: Whether to report the result of each stage.
         """

@@ -21,6 +21,7 @@ from kebab.app.references import (
 )
 from kebab.chunk.sections import Section, find_section_by_title
 from kebab.core.documents import DocumentDetail, DocumentName, StoredDocument, check_freshness
+from kebab.core.files import CONTAINERS
 from kebab.core.media import CitationKind, get_media_type
 from kebab.core.queries import Filters
 from kebab.errors.system import escape_undecodable
@@ -59,6 +60,9 @@ def outline(context: AppContext, request: OutlineRequest) -> Outline | NotFound:
     return structs.replace(reply, coverage=coverage)
 
 
+_DOCUMENT_FACTS = ("ref", "doc_id", "doc_path", "file", "title", "freshness")
+
+
 def _outline(
     context: AppContext, catalogue: "Catalogue", request: OutlineRequest
 ) -> tuple[Outline | NotFound, Filters]:
@@ -77,11 +81,13 @@ def _outline(
     detail = finder.find_document(request.name)
     if isinstance(detail, NotFound):
         return detail, Filters()
-    name = finder.format_name(detail.summary)
-    found = _outline_document(context, detail, name, request.depth)
-    if not found.tokens and (members := find_folders(names, f"{join_path(detail.summary)}!")):
-        return _outline_folder(catalogue, members[0], request), Filters(folder=members[0])
-    return found, Filters(doc_id=detail.summary.doc_id)
+    document = detail.summary
+    found = _outline_document(context, detail, finder.format_name(document), request.depth)
+    if document.media in CONTAINERS:
+        for folder in find_folders(names, f"{join_path(document)}!"):
+            facts = {name: getattr(found, name) for name in _DOCUMENT_FACTS}
+            found = structs.replace(_outline_folder(catalogue, folder, request), **facts)
+    return found, Filters(doc_id=document.doc_id)
 
 
 def _outline_document(

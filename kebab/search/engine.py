@@ -317,7 +317,7 @@ def describe_reading(queries: Sequence[ParsedQuery]) -> QueryParsed:
 
 
 MAX_COPIES = 3
-"""How often the same text is shown, but once on a page that shall answer by itself."""
+"""How often the same text is shown; further copies in other documents are left out."""
 
 _BATCH = 16
 
@@ -326,12 +326,9 @@ _HOLDERS = 16
 
 
 def deduplicate_hits(
-    keys: Sequence[Key],
-    read: Callable[[Sequence[Key]], list[StoredChunk]],
-    per_doc: int | None,
-    copies: int = MAX_COPIES,
+    keys: Sequence[Key], read: Callable[[Sequence[Key]], list[StoredChunk]], per_doc: int | None
 ) -> Iterator[StoredChunk]:
-    """Yield chunks in order, at most `per_doc` of one document and some copies of one text.
+    """Yield chunks in order, at most `per_doc` of one document and few copies of one text.
 
     They are read in batches, as far as the caller iterates.
     """
@@ -340,7 +337,7 @@ def deduplicate_hits(
     for start in range(0, len(keys), _BATCH):
         for chunk in read(keys[start : start + _BATCH]):
             is_last = per_doc is not None and documents[chunk.doc_id] >= per_doc
-            if not is_last and texts[chunk.text] < copies:
+            if not is_last and texts[chunk.text] < MAX_COPIES:
                 documents[chunk.doc_id] += 1
                 texts[chunk.text] += 1
                 yield chunk
@@ -354,8 +351,7 @@ def select_hits(
     read: Callable[[Sequence[Key]], list[StoredChunk]],
 ) -> tuple[tuple[Hit, ...], bool, LeftOut | None]:
     """Return the hits of a page, whether others follow, and what the token budget left out."""
-    size, copies = query.page_size, 1 if query.detail == "best" else MAX_COPIES
-    shown = deduplicate_hits(keys, read, query.per_doc, copies)
+    size, shown = query.page_size, deduplicate_hits(keys, read, query.per_doc)
     found = list(islice(shown, query.offset, query.offset + size + 1))
     more = len(found) > size
     hits = [

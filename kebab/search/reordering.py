@@ -4,8 +4,7 @@ Passages of code share more words with each other than those of prose, so the fi
 often come from one file, from its tests, or from the page that documents it. Where code is among
 the best candidates, their order takes into account:
 
-- the words of the name of the file;
-- the names of the symbols and constants that a passage defines;
+- the names of the file, and of the symbols and constants that a passage defines;
 - the kind of file: tests, examples, copies and generated files, and documents beside code;
 - the symbol that a query is, whose definition comes before its uses.
 
@@ -161,14 +160,13 @@ def weigh_passages(
     code = {file for file, chunk in files.items() if is_code(chunk.media)}
     of_code = sum(scores[chunk.key] for chunk in chunks if chunk.doc_id in code)
     mostly_code = of_code > _MOSTLY * sum(scores.values())
-    ordered = files.keys() if mostly_code else code
     symbols = list_symbols(query)
     definitions = {
         chunk.key for chunk in chunks if chunk.doc_id in code and is_definition(chunk, symbols)
     }
     is_symbol = bool(definitions) or (bool(symbols) and is_identifier(query))
     gains: dict[DocId, float] = {}
-    for file in () if is_symbol else ordered:
+    for file in () if is_symbol else code:
         stem = PurePosixPath(files[file].path).name.partition(".")[0]
         gains[file] = _PATH * _measure_held(stem, rarities)
     weights: dict[Key, float] = {}
@@ -211,6 +209,13 @@ def is_licence(chunk: StoredChunk) -> bool:
         return False
     lines = [line for line in chunk.text.split("\n") if line.strip()]
     return sum(bool(re.match(_COMMENT, line)) for line in lines) > _MOSTLY * len(lines)
+
+
+def is_heading_in(chunk: StoredChunk, parsed: ParsedQuery) -> bool:
+    """Return whether the symbol or the section of a passage has a word of the query as its name."""
+    heading = chunk.heading_path[-1] if chunk.heading_path else ""
+    names = {name.strip(_EDGES).casefold() for name in (heading, _split_parts(heading)[-1])}
+    return any(word.strip(_EDGES).casefold() in names - {""} for word in parsed.words)
 
 
 def is_definition(chunk: StoredChunk, symbols: Sequence[str]) -> bool:

@@ -24,7 +24,7 @@ from kebab.errors.system import translate_import_errors
 from kebab.search.answerability import is_across_languages
 from kebab.search.query_parser import classify_intent
 from kebab.search.ranking import Scores
-from kebab.search.reordering import SECTION, list_symbols
+from kebab.search.reordering import is_heading_in, list_symbols
 from kebab.search.retrieval import DEGRADING, RankedCandidates, StageTimer
 from kebab.search.snippet import PassageCache
 from kebab.text.language import is_dense
@@ -103,13 +103,12 @@ def order_page(
 ) -> RankedCandidates:
     """Return the candidates, first the best and the nearest ones by their tokens and their places.
 
-    A question in other words than its answer finds that by meaning only. Reciprocal ranks are added
-    (Cormack et al., SIGIR 2009); of a model without tokens, those of its vectors. Symbols and
-    sections that the query names stay first.
+    Reciprocal ranks are added (Cormack et al., SIGIR 2009); of a model without tokens, those of its
+    vectors. A passage without tokens is an average one. What the query names stays first.
     """
     text, evidence = candidates.parsed.plain, dict(candidates.ranked)
     near = [key for key, _ in candidates.vector.ranked[:_PAGE_LIMIT] if key in evidence]
-    if candidates.model is None or not near or SECTION in candidates.boosts or list_symbols(text):
+    if candidates.model is None or not near or list_symbols(text):
         return candidates
     best = [key for key, _ in candidates.ranked[:_PAGE_LIMIT]]
     keys = [*dict.fromkeys((*best, *near))]
@@ -118,14 +117,17 @@ def order_page(
             asked, tokens = _embed_tokens(text, keys, embedder(), passages)
         except DEGRADING as signal:
             timer.record(NEAREST, 0, signal.format_message())
-            return candidates
+            return candidates.add_note(NAME, signal.format_message(), signal.format_hint())
         timer.record(NEAREST, len(tokens))
         means = {key: float(one.mean()) for key, one in compare_tokens(asked, tokens, 0.0).items()}
-        near = sorted(means, key=means.__getitem__, reverse=True)
+        average = sum(means.values()) / max(len(means), 1)
+        near = sorted(keys, key=lambda key: means.get(key, average), reverse=True)
     weights = dict.fromkeys(keys, 0.0)
     for share, places in ((_PLACE_SHARE, best), (1.0, near)):
         for rank, key in enumerate(places, start=1):
             weights[key] += share / (_DAMPING + rank)
+    if any(is_heading_in(one, candidates.parsed) for one in passages.load_chunks(best[:1])):
+        weights[best[0]] = 1.0
     order = dict.fromkeys((*sorted(keys, key=weights.__getitem__, reverse=True), *evidence))
     return candidates.move(NEAREST, dict(zip(order, evidence.values(), strict=True)))
 

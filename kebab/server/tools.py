@@ -100,7 +100,7 @@ class Search(Tool, frozen=True, kw_only=True):
     name = operation = "search"
 
     queries: _Queries
-    """A question, then words that its answer may use; several questions are searched together."""
+    """Questions that are searched together, each with words behind it that its answer may use."""
     path: str | None = None
     """Only this file, folder or glob such as `{a,b}/**`; after `!` everything else."""
     since: str | None = None

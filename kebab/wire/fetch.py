@@ -107,6 +107,7 @@ class Outline(Reply, frozen=True, kw_only=True, tag="outline.v1"):
     """The headings of a document, or the tree of a folder."""
 
     kind: Literal["document", "folder"]
+    """`folder` also for a mailbox or an archive, which has the facts of a document, too."""
     ref: str | None
     """The reference of the document or the folder; null for all sources."""
     documents: int

@@ -113,7 +113,7 @@ class SearchRequest(
     """The maximum number of hits on a page. With several queries it is at least their number, so
     that the first page has a hit of each."""
     cursor: str | None = None
-    """The `next_cursor` of the previous page, for the same query and filters."""
+    """The `next_cursor` of the previous page of the same query, filters and, for `best`, detail."""
     per_doc: Positive | None = None
     """The maximum number of hits from one document."""
     min_confidence: ConfidenceName = "weak"
@@ -123,7 +123,7 @@ class SearchRequest(
     passage (`passages`), or the passage of the hits that may answer (`best`): those above `weak`,
     the first of each query, what continues them, the first weak ones where few are above, and all
     code unless the first hit is strong. With `best`, hits above `weak` reach further in their
-    section, up to 700 tokens, while the page has room: `max_tokens`, or 1,000 tokens."""
+    section, up to 400 tokens, while the page has room: `max_tokens`, or 1,000 tokens."""
     snippet_chars: Annotated[int, Meta(ge=20, le=10_000)] = 240
     """The maximum length of a snippet in code points."""
     max_tokens: Positive | None = None
@@ -132,7 +132,7 @@ class SearchRequest(
     rerank: bool | None = None
     """Whether to compare the first passages with the query token by token, which takes longer;
     null means up to four passages that are close to the first, and only for questions and where
-    query and passages are in different languages."""
+    query and passages are in different languages; with `best` up to 30, unless a hit is strong."""
     sort: SortName = "relevance"
     """What hits are ordered by: their scores, or, of those with at least half of the best score,
     the dates of their documents."""
@@ -147,7 +147,8 @@ class Lift(Struct, frozen=True, kw_only=True):
     """`context`: other passages of the document match; `closeness`: the query terms are near each
     other; `spread`: better passages of the document are ranked already; `name`: the query is the
     name of the document or a part of it; `code`: it has changed places with others by the files of
-    code; `documents`: first passages of documents have changed places by the ranks of the
+    code; `section`: it or another passage is of the section about a name of the query;
+    `documents`: first passages of documents have changed places by the ranks of the
     documents; `bare`: it or another passage of the document has no text of its own, and they have
     changed places; `nearest`: on a page for agents it has changed places by meaning;
     `rerank`: it has changed places with other first passages by the comparison of tokens."""

@@ -77,8 +77,8 @@ def test_every_boost_is_explained_in_the_schema_of_a_hit():
     (reason,) = [form["reason"] for form in forms if form.keys() == {"reason", "value"}]
     explained = set(re.findall(r"`(\w+)`: ", " ".join(reason["description"].split())))
 
-    moves = {reordering.BARE, reordering.CODE, reordering.DOCUMENTS, rerank.NEAREST}
-    assert list_boost_reasons() | moves | {names.NAME, rerank.NAME} == explained
+    moves = {reordering.BARE, reordering.CODE, reordering.DOCUMENTS, reordering.SECTION}
+    assert list_boost_reasons() | moves | {names.NAME, rerank.NAME, rerank.NEAREST} == explained
 
 
 def test_every_parser_has_a_real_file_among_the_samples():

@@ -23,7 +23,8 @@ from kebab.cli.render.hits import (
     note_origin,
     render_unmatched_filters,
 )
-from kebab.core.files import decode_percent
+from kebab.core.files import CONTAINERS, decode_percent
+from kebab.core.media import detect_media_type
 from kebab.wire.coverage import describe_gaps, pluralize
 from kebab.wire.fetch import FetchList, GrepHit, GrepResponse
 from kebab.wire.library import FetchResult
@@ -50,8 +51,6 @@ def render_fetched(reply: FetchList, canvas: Canvas, *, named: bool = False) -> 
             note += ", this is the text that was indexed" * result.is_indexed_text
             yield f"==> {clean(result.citation.uri)} <== {describe_extent(result)}{note}"
         yield from render_lines(result, canvas)
-        if named and not result.text.strip():
-            yield "no text; its outline names the documents in it, if there are any"
         if named and result.rest:
             yield f"cut off by max_tokens; the rest: {clean(result.rest)}"
 
@@ -113,9 +112,9 @@ def list_notes(results: Sequence[FetchResult | NotFound], canvas: Canvas) -> Ite
         is_whole = result.end_line - result.start_line + 1 >= result.line_count
         if len(results) == 1 and not (canvas.is_terminal or is_whole):
             yield from canvas.note(f"{describe_extent(result)}: {path}")
-        if not result.text.strip():
+        if detect_media_type(path) in CONTAINERS:
             outline = shlex.join(["kebab", "outline", path])
-            yield from canvas.note(f"no text, perhaps documents in it: {path}", outline)
+            yield from canvas.note(f"its text is in the documents in it: {path}", outline)
         if result.is_indexed_text:
             yield from canvas.note(f"this is the text that was indexed: {path}")
         elif result.freshness == "changed":

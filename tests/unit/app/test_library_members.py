@@ -69,6 +69,10 @@ def test_the_outline_of_a_mailbox_lists_its_messages_and_that_of_a_mail_its_own_
     assert isinstance(box, Outline)
     assert isinstance(mail, Outline)
     assert (box.kind, box.documents, mail.kind) == ("folder", 2, "document")
+    (desk.notes / "b.mbox").unlink()
+    box = outline(desk.context(), OutlineRequest(name="b.mbox"))
+    assert isinstance(box, Outline)
+    assert (box.documents, box.freshness) == (2, "gone")
 
 
 def test_a_member_changes_with_its_file(desk):

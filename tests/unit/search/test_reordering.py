@@ -76,7 +76,7 @@ CODE = [("a.py", 0.85), ("b.py", 0.84), ("c.py", 0.83)]
 
 
 def test_documents_come_after_code_where_most_of_what_is_found_is_code():
-    assert _order("close idle sockets", ("docs/pools.md", 0.9), *CODE)[0] == "a.py"
+    assert _order("close idle sockets", ("docs/sockets.md", 0.9), *CODE)[0] == "a.py"
 
 
 def test_a_note_whose_name_the_query_is_stays_first_unless_a_symbol_has_the_name():
