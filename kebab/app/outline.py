@@ -60,9 +60,6 @@ def outline(context: AppContext, request: OutlineRequest) -> Outline | NotFound:
     return structs.replace(reply, coverage=coverage)
 
 
-_DOCUMENT_FACTS = ("ref", "doc_id", "doc_path", "file", "title", "freshness")
-
-
 def _outline(
     context: AppContext, catalogue: "Catalogue", request: OutlineRequest
 ) -> tuple[Outline | NotFound, Filters]:
@@ -83,10 +80,11 @@ def _outline(
         return detail, Filters()
     document = detail.summary
     found = _outline_document(context, detail, finder.format_name(document), request.depth)
-    if document.media in CONTAINERS:
-        for folder in find_folders(names, f"{join_path(document)}!"):
-            facts = {name: getattr(found, name) for name in _DOCUMENT_FACTS}
-            found = structs.replace(_outline_folder(catalogue, folder, request), **facts)
+    is_container = document.media in CONTAINERS
+    if is_container and (inside := find_folders(names, f"{join_path(document)}!")):
+        kept = ("ref", "doc_id", "doc_path", "file", "title", "freshness")
+        facts = {name: getattr(found, name) for name in kept}
+        found = structs.replace(_outline_folder(catalogue, inside[0], request), **facts)
     return found, Filters(doc_id=document.doc_id)
 
 

@@ -163,8 +163,7 @@ class Search(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     rerank: bool = False
     """Compare up to 20 passages with every query token by token, which takes about a quarter of a
     second. Of questions, and where query and passages are in different languages, up to four that
-    are close to the first are compared anyway, and up to 30 for a page for agents; `search
-    --no-rerank` compares none."""
+    are close to the first are compared anyway, for agents up to 30; `--no-rerank` compares none."""
 
 
 class Ask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -188,8 +188,8 @@ class SearchEngine:
         about = reordering.order_sections(candidates.ranked, parsed.words, passages)
         candidates = candidates.move(reordering.SECTION, about)
         calibration = calibrate(candidates, passages)
-        sure = calibration.answerability >= LEAST_SCORES["strong"]
-        if query.detail == "best" and query.rerank is not False and not sure:
+        is_sure = classify_confidence(calibration.answerability) == "strong"
+        if query.detail == "best" and query.rerank is not False and not is_sure:
             from kebab.search.rerank import order_page
 
             candidates = order_page(candidates, self._embedder, passages, timer)

@@ -25,7 +25,7 @@ from kebab.core.media import is_code
 from kebab.core.queries import StoredChunk
 from kebab.search.lexical import find_code_words
 from kebab.search.query_parser import ParsedQuery, is_identifier
-from kebab.search.ranking import BOOSTED_LIMIT, Scores
+from kebab.search.ranking import BOOSTED_LIMIT, Scores, select_best
 from kebab.search.snippet import PassageCache
 from kebab.text.normalize import split_names
 from kebab.text.tokenizer import collect_tokens
@@ -115,11 +115,10 @@ def order_code(
     if not any(is_code(chunk.media) for chunk in sample):
         return {}
     wide = {key: score - spread.get(key, 0.0) for key, score in ranked[:BOOSTED_LIMIT]}
-    best = sorted(wide, key=wide.__getitem__, reverse=True)[:_LIMIT]
-    chunks = passages.load_chunks(best)
+    chunks = passages.load_chunks(select_best(wide, _LIMIT))
     named = sample[0] if is_named and not is_code(sample[0].media) else None
     weights = weigh_passages(chunks, wide, parsed.plain, rarities, named)
-    order = dict.fromkeys((*sorted(weights, key=weights.__getitem__, reverse=True), *wide))
+    order = dict.fromkeys((*select_best(weights), *wide))
     return dict(zip(order, (score for _, score in ranked), strict=False))
 
 

@@ -23,7 +23,7 @@ from kebab.core.ports import Embedder
 from kebab.errors.system import translate_import_errors
 from kebab.search.answerability import is_across_languages
 from kebab.search.query_parser import classify_intent
-from kebab.search.ranking import Scores
+from kebab.search.ranking import Scores, select_best
 from kebab.search.reordering import is_heading_in, list_symbols
 from kebab.search.retrieval import DEGRADING, RankedCandidates, StageTimer
 from kebab.search.snippet import PassageCache
@@ -84,7 +84,7 @@ def rerank_candidates(
         timer.record(NAME, 0, signal.format_message())
         return candidates.add_note(NAME, signal.format_message(), signal.format_hint())
     timer.record(NAME, len(tokens))
-    cosines = compare_tokens(asked, tokens, common) if len(asked.spans) else {}
+    cosines = compare_tokens(asked, tokens, common)
     if keys[1:]:
         scores = {key: weight * float(best.mean()) for key, best in cosines.items()}
         candidates = candidates.move(NAME, _order(candidates, keys, scores))
@@ -128,7 +128,7 @@ def order_page(
             weights[key] += share / (_DAMPING + rank)
     if any(is_heading_in(one, candidates.parsed) for one in passages.load_chunks(best[:1])):
         weights[best[0]] = 1.0
-    order = dict.fromkeys((*sorted(keys, key=weights.__getitem__, reverse=True), *evidence))
+    order = dict.fromkeys((*select_best(weights), *evidence))
     return candidates.move(NEAREST, dict(zip(order, evidence.values(), strict=True)))
 
 
@@ -192,7 +192,7 @@ def compare_tokens(
 
     `centre`, by default the mean token of all passages, is subtracted from every vector.
     """
-    if not passages:
+    if not passages or not len(query.spans):
         return {}
     with translate_import_errors("embedding", "numpy"):
         import numpy as np

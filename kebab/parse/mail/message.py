@@ -146,7 +146,7 @@ def _walk_parts(message: Message) -> Iterator[tuple[str, Message, int]]:
             chosen = _choose_alternative(inner) if kind == "multipart/alternative" else None
             roles = (role if chosen in {None, one} else "form" for one in reversed(inner))
             waiting += zip(reversed(inner), repeat(depth + 1), roles, strict=False)
-        elif (kind in _TEXTS and part.get_content_disposition() != "attachment") or is_form:
+        elif (kind in _TEXTS and not _is_attached(part)) or is_form:
             yield role, part, number
         elif kind == _MESSAGE or is_named or read_payload(part):
             yield "file", part, number
@@ -174,6 +174,11 @@ def list_attachments(message: Message) -> dict[str, Message]:
 def _list_parts(part: Message) -> list[Message]:
     payload = part.get_payload()
     return [one for one in payload if isinstance(one, Message)] if isinstance(payload, list) else []
+
+
+def _is_attached(part: Message) -> bool:
+    disposition = str(part.get("content-disposition", "")).strip().lower()
+    return disposition.startswith("attachment")
 
 
 def read_attachment(part: Message) -> bytes:

@@ -127,16 +127,21 @@ def test_on_a_page_for_agents_the_nearest_passage_by_tokens_comes_first(notes):
 
 
 def test_it_keeps_its_order_for_a_name_without_reranking_and_without_the_model(notes):
-    for text, asked, mode in (
-        ("garden", None, Mode.HYBRID),
-        (QUERY, False, Mode.HYBRID),
-        (QUERY, None, Mode.LEXICAL),
-    ):
-        ask(notes, text, detail="best", rerank=asked, mode=mode)
+    for text, asked in (("garden", None), (QUERY, False)):
+        ask(notes, text, detail="best", rerank=asked)
+    search(notes, detail="best", mode=Mode.LEXICAL)
     assert notes.embedder.compared == []
 
     notes.embedder.failing = True
-    assert paths(search(notes, detail="best"))[:2] == ["near.md", "far.md"]
+    page = search(notes, detail="best")
+    assert paths(page)[:2] == ["near.md", "far.md"]
+    assert [one.channel for one in page.degraded] == ["rerank"]
+
+
+def test_what_the_query_names_stays_first_on_a_page_for_agents(notes):
+    for name, first in (("Lawn.gate", "named.md"), ("Lawn.fence", "far.md")):
+        notes.add("named.md", NEAR, heading=[name])
+        assert paths(search(notes, detail="best"))[0] == first
 
 
 _ENGLISH = "Where is the blue gate of the garden?"
